@@ -16,9 +16,8 @@ from hookline.agent.hooks import EventLog
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, TURN_END
 from hookline.model.events import EventSpec
-from hookline.model.messages import ToolMessage, ToolUse
+from hookline.model.messages import ToolMessage, ToolUse, Usage
 from hookline.model.outcome import Outcome
-from hookline.model.usage import Usage
 
 #: Two processes a turn; the other three hooks are functions.
 _COMMANDS = ("UserPromptSubmit", "Stop")

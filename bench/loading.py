@@ -14,7 +14,7 @@ from hookline.dialects.dialect import ConfigPath, Layer, Tools
 from hookline.dialects.registry import standard_dialects
 from hookline.documents.document import Format, read_document
 from hookline.handlers.registry import standard_handlers
-from hookline.model.patterns import Patterns
+from hookline.matching.patterns import Patterns
 from hookline.shell import ShellReader
 
 COUNT = 1000

@@ -28,8 +28,7 @@ from hookline.cli.commands.agent import play as playing
 from hookline.cli.main import build_parser
 from hookline.config.engine import Engine
 from hookline.events import PRE_TOOL_USE
-from hookline.model.messages import ToolUse
-from hookline.model.usage import Usage
+from hookline.model.messages import ToolUse, Usage
 
 _TICK = 0.01
 PIECES = 2000

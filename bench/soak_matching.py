@@ -8,8 +8,8 @@ from itertools import islice
 
 from bench.findings import Finding
 from hookline.matching.matchers import parse_matcher
+from hookline.matching.patterns import LONGEST_SUBJECT, Patterns
 from hookline.model.errors import PatternError
-from hookline.model.patterns import LONGEST_SUBJECT, Patterns
 from hookline.shell import ShellReader
 from hookline.shell.grammar.limits import LONGEST_LINE
 from tests.permissions.permission_cases import corpus

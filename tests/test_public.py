@@ -8,7 +8,7 @@ import sys
 
 import hookline
 import hookline.events
-from hookline.engine.bridge import BlockingSession
+from hookline.engine.host.bridge import BlockingSession
 from hookline.model import events, payloads
 from tools.api_page import MODULES, public_names
 

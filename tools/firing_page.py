@@ -14,7 +14,7 @@ from tools.markdown import GENERATED, code, page, table
 
 _SOURCE = "src/hookline/"
 #: Where the agent is: as a library, as a command, and the order of a call, which it shares with other hosts.
-_AGENT = ("src/hookline/agent", "src/hookline/cli/commands/agent", "src/hookline/engine/tool_call.py")
+_AGENT = ("src/hookline/agent", "src/hookline/cli/commands/agent", "src/hookline/engine/host/tool_call.py")
 _SCENARIOS = Path("tests/agent/scenarios")
 
 _HEAD = """# Where each event fires

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.config.engine import Engine
     from hookline.config.load import Loaded, load
     from hookline.config.watch import Reload, Watch
-    from hookline.engine.bridge import Blocking
+    from hookline.engine.host.bridge import Blocking
     from hookline.engine.session import Session
     from hookline.model.diagnostics import Diagnostic
     from hookline.model.errors import (
@@ -64,7 +64,7 @@ _HOMES = {
     "hookline.config.engine": ("Engine",),
     "hookline.config.load": ("Loaded", "load"),
     "hookline.config.watch": ("Reload", "Watch"),
-    "hookline.engine.bridge": ("Blocking",),
+    "hookline.engine.host.bridge": ("Blocking",),
     "hookline.engine.session": ("Session",),
     "hookline.model.diagnostics": ("Diagnostic",),
     "hookline.model.errors": (

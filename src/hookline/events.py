@@ -53,7 +53,7 @@ from hookline.model.events import (
     EventSpec,
     event_table,
 )
-from hookline.model.messages import AnyMessage, Assistant, HostMessage, ToolUse, User
+from hookline.model.messages import AnyMessage, Assistant, HostMessage, ToolUse, Totals, Usage, User
 from hookline.model.payloads import (
     AgentMove,
     BatchedCall,
@@ -102,7 +102,6 @@ from hookline.model.payloads import (
     WorktreeGone,
     WorktreeWanted,
 )
-from hookline.model.usage import Totals, Usage
 
 __all__ = [
     "AGENT_SWITCHED",

@@ -14,13 +14,20 @@
 """
 
 from hookline.engine.host.compaction import CompactResult
+from hookline.engine.host.make_hook import HookOptions
 from hookline.engine.host.pending import LATER, PendingCall
 from hookline.engine.host.report_failure import HookError
 from hookline.engine.host.results import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
 from hookline.engine.host.stream import AnswerStream
 from hookline.engine.host.tool import Approval, ApprovalRequest, Approve, HostCall, RunTool
-from hookline.engine.make_hook import HookOptions
-from hookline.engine.tool_call import CallPorts, CallResult, HookDispatcher, Refusal, ToolReply, run_tool_call
+from hookline.engine.host.tool_call import (
+    CallPorts,
+    CallResult,
+    HookDispatcher,
+    Refusal,
+    ToolReply,
+    run_tool_call,
+)
 from hookline.model.session_info import SessionChanges, SessionOptions
 
 __all__ = [

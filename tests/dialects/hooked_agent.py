@@ -8,9 +8,9 @@ from hookline import Engine, Outcome, Session
 from hookline.documents.document import format_of, read_document
 from hookline.engine.background import LateMessage
 from hookline.extending import ConfigPath, Dialect, Handler, Layer, LoadedHooks, Run, Tools, standard_handlers
+from hookline.matching.patterns import Patterns
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Scope
-from hookline.model.patterns import Patterns
 from hookline.shell import ShellReader
 
 File = tuple[str, Scope, str]

@@ -17,8 +17,8 @@ from hookline import Engine, Outcome
 from hookline.dialects.registry import dialect_named
 from hookline.documents.document import format_of, read_document
 from hookline.extending import ConfigPath, Layer, Run, Tools, standard_handlers
+from hookline.matching.patterns import Patterns
 from hookline.model.outcome import merged
-from hookline.model.patterns import Patterns
 from hookline.shell import ShellReader
 from tests.recorded import Case
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from hookline import Engine, ask, deny, rewrite
-from hookline.engine.bridge import Blocking
+from hookline.engine.host.bridge import Blocking
 from hookline.engine.session import Session
 from hookline.events import (
     PERMISSION_REQUEST,

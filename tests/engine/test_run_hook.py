@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from hookline import Engine, Outcome, deny, rewrite
 from hookline.dialects.registry import home_dialect
+from hookline.engine.host.make_hook import OnFailure
 from hookline.engine.judge import effective_reaction
-from hookline.engine.make_hook import OnFailure
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import ADMITTED
 from hookline.events import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from hookline.model.patterns import LONGEST_PATH
+from hookline.matching.patterns import LONGEST_PATH
 from tests.linear.pattern_sources import Unknown, Used, modules, used_in
 from tests.linear.pattern_tables import TABLES
 from tests.linear.pattern_texts import shapes

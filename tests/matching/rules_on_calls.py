@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from hookline.matching.patterns import Patterns
 from hookline.matching.tool_rules import ToolRule, concerns, covers, parse_tool_rule
 from hookline.model import payloads as p
-from hookline.model.patterns import Patterns
 from hookline.shell import ShellReader
 
 #: One reader for all: readings are pure, and the parser takes a while to load.

@@ -8,10 +8,10 @@ from hookline.events import EventSpec
 from hookline.extending import SessionInfo
 from hookline.matching.conditions import InMode, explain_match, explain_matcher
 from hookline.matching.matchers import parse_matcher
+from hookline.matching.patterns import Patterns
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.events import subject_of
-from hookline.model.patterns import Patterns
 from tests.matching.rules_on_calls import SHELL, call
 
 PRE = events.PRE_TOOL_USE
@@ -85,7 +85,7 @@ def test_nothing_heavy_is_loaded_before_it_is_needed():
         "import sys\n"
         "from hookline import shell\n"
         "from hookline.matching import conditions, matchers, tool_rules\n"
-        "from hookline.model import patterns\n"
+        "from hookline.matching import patterns\n"
         "shell_reader, table = shell.ShellReader(), patterns.Patterns()\n"
         "matchers.parse_matcher('Bash(git *)|Read', table, shell_reader)\n"
         "print([name for name in ('re2', 'hookline.shell.walk.lines', 'difflib', 'unicodedata', 'yaml')"

@@ -16,9 +16,9 @@ from hookline.matching.matchers import (
     regex_or_names,
 )
 from hookline.matching.nearest import nearest
+from hookline.matching.patterns import LONGEST_PATTERN, Patterns, glob
 from hookline.model import events
 from hookline.model.hook import Condition, Matcher
-from hookline.model.patterns import LONGEST_PATTERN, Patterns, glob
 from tests.every import every
 from tests.matching.rules_on_calls import SHELL, call
 

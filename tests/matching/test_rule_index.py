@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from hookline.extending import SessionInfo
 from hookline.matching.conditions import AnyOf
+from hookline.matching.patterns import Patterns
 from hookline.matching.rule_index import RuleIndex, may_mean
 from hookline.matching.tool_rules import tool_condition
 from hookline.model import events
-from hookline.model.patterns import Patterns
 from hookline.model.payloads import ToolCall
 from tests.every import every
 from tests.matching.rules_on_calls import SHELL

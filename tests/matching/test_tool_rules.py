@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from hookline import PatternError
 from hookline.extending import SessionInfo
+from hookline.matching.patterns import LONGEST_PATTERN, Patterns
 from hookline.matching.tool_rules import (
     ToolCondition,
     concerns,
@@ -17,7 +18,6 @@ from hookline.matching.tool_rules import (
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.hook import Doubt
-from hookline.model.patterns import LONGEST_PATTERN, Patterns
 from tests.every import every
 from tests.matching.rules_on_calls import SHELL, allows, call, fires, rule
 

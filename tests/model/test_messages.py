@@ -8,11 +8,13 @@ from hookline.model.messages import (
     HostMessage,
     ToolMessage,
     ToolUse,
+    Totals,
+    Usage,
     User,
     shown_messages,
     tool_uses,
+    totals_of,
 )
-from hookline.model.usage import Totals, Usage, totals_of
 
 
 class Line:

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.matching.patterns import Patterns
 from hookline.model.outcome import Vote, VoteKind
-from hookline.model.patterns import Patterns
 from hookline.permissions.facts import CallFacts, Category, call_facts
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions

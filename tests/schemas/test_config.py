@@ -12,7 +12,7 @@ from hookline.events import EVENTS
 from hookline.extending import ConfigPath, Layer, Tools, standard_handlers
 from hookline.handlers.agent import AgentRun, HookAgentTool
 from hookline.handlers.mcp_tool import McpReply
-from hookline.model.patterns import Patterns
+from hookline.matching.patterns import Patterns
 from hookline.model.policy import CAUSES
 from hookline.schemas.config import ENTRY_WORDS, REACTIONS, config_schema
 from hookline.shell import ShellReader

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hookline.model.usage import totals_of
+from hookline.model.messages import totals_of
 from tests.seams import played as s
 from tests.seams.compare import ABSENT, has, holds, is_count, or_absent
 

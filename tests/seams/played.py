@@ -12,8 +12,7 @@ from msgspec import Struct
 from hookline.agent.hooks import FiredEvent
 from hookline.agent.models.port import CompletionRequest, RequestLog
 from hookline.agent.ports import PermissionPrompt, PermissionReply
-from hookline.model.messages import Assistant, ToolMessage
-from hookline.model.usage import Usage
+from hookline.model.messages import Assistant, ToolMessage, Usage
 from tests.agent.dialect_session import DialectSession
 from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, error

@@ -11,7 +11,7 @@ import pytest
 
 from hookline import Engine, Outcome, ask, context, deny, rewrite
 from hookline.actions import shell
-from hookline.engine.make_hook import OnFailure
+from hookline.engine.host.make_hook import OnFailure
 from hookline.events import (
     POST_TOOL_USE,
     PRE_TOOL_USE,

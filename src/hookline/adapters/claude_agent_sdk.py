@@ -26,7 +26,7 @@ from msgspec.structs import replace as with_changes
 from hookline import Engine, HooklineError, Outcome, Session, deny
 from hookline.adapters.sessions import AdapterSessions
 from hookline.engine.host.conversation import CLOSED
-from hookline.engine.tool_call import STOPPED
+from hookline.engine.host.tool_call import STOPPED
 from hookline.events import STOP, TURN_END
 from hookline.model.errors import EngineClosedError
 from hookline.model.outcome import PASS, ContextItem, Message

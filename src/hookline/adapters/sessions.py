@@ -9,9 +9,8 @@ from typing import TypeVar
 from uuid import uuid4
 
 from hookline.config.engine import Engine
-from hookline.engine.session import Session
+from hookline.engine.session import Session, info_fields
 from hookline.host import SessionOptions
-from hookline.model.session_info import info_fields
 
 T = TypeVar("T")
 

@@ -10,10 +10,9 @@ from hookline.agent.models.port import CompletionRequest, Effort, ToolOffer
 from hookline.agent.ports import UserPort
 from hookline.dialects.json_text import whole_text
 from hookline.engine.background import Inbox, LateMessage
-from hookline.model.messages import Assistant, Message, ToolMessage, User
+from hookline.model.messages import Assistant, Message, ToolMessage, Usage, User
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lifetime
-from hookline.model.usage import Usage
 
 INTERRUPTED = "The call was interrupted before it gave a result."
 

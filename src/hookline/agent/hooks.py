@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
+from hookline.engine.host.tool_call import HookDispatcher
 from hookline.engine.lanes import Lanes
 from hookline.engine.session import Session
-from hookline.engine.tool_call import HookDispatcher
 from hookline.model.events import FILE_CHANGED, EventSpec, event_label
+from hookline.model.messages import Totals, Usage, totals_of
 from hookline.model.outcome import PASS, Outcome
 from hookline.model.raw import first_line
 from hookline.model.run import Run
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import Totals, Usage, totals_of
 
 P = TypeVar("P")
 

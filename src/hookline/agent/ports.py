@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hookline.model.usage import Usage
+from hookline.model.messages import Usage
 
 ShownKind = Literal[
     # Text and calls.

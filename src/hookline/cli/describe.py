@@ -1,14 +1,16 @@
 """Describe hooks and findings as commands show them: what a hook runs, its timeout, where it is configured."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct, json
 
 from hookline.cli.text import with_tilde
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.diagnostics import Diagnostic, Severity
+from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import printable
 
@@ -228,3 +230,12 @@ _BY_KIND: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "function": lambda spec: spec.name,
     }
 )
+
+
+#: What `doctor` and `install` say where no guard is configured.
+OFFER = "No guard of Hookline is here yet: `hookline guard add recommended --user` adds five"
+
+
+def lacks_guards(hooks: Iterable[Hook]) -> bool:
+    """Return True if none of these hooks is a guard of Hookline's own files."""
+    return not any(hook.dialect == OWN_FORMAT and hook.event.guard for hook in hooks)

@@ -18,14 +18,14 @@ from hookline.engine.background import BackgroundHooks
 from hookline.engine.lanes import HookStore
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.engine.running import RunningHooks
-from hookline.engine.session import Session
+from hookline.engine.session import Session, info_fields
 from hookline.handlers.registry import Handler, Handlers, close_all, standard_handlers
 from hookline.journal.journal import Journal
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EVENTS, Capability, EventSpec, event_table
 from hookline.model.hook import Hook, Scope
 from hookline.model.run import Mode
-from hookline.model.session_info import SessionInfo, SessionOptions, info_fields
+from hookline.model.session_info import SessionInfo, SessionOptions
 
 if TYPE_CHECKING:
     from hookline.actions.action import Action as ToolAction
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from hookline.config.load import Loaded, Loader
     from hookline.config.protection.calls import CallReaders
     from hookline.dialects.dialect import HomeDialect
-    from hookline.engine.apply import Pauses
     from hookline.engine.breaker import Breaker
+    from hookline.engine.host.make_hook import Action, HookDecorator, HookOptions
     from hookline.engine.host.report_failure import OnHookError
     from hookline.engine.host.tool import Approve
-    from hookline.engine.make_hook import Action, HookDecorator, HookOptions
+    from hookline.engine.judge import Pauses
     from hookline.jobs.port import Durable
     from hookline.jobs.runner import JobRunner
     from hookline.journal.observer import Observer
@@ -316,7 +316,7 @@ class Engine:
         if approve is not None:
             _check_approve(approve)
         if parent is not None and getattr(parent, "engine", None) is not self:
-            from hookline.model.misuse import wrong_parent  # noqa: PLC0415 only for a mistake
+            from hookline.engine.host.misuse import wrong_parent  # noqa: PLC0415 only for a mistake
 
             raise wrong_parent(parent)
         fields: dict[str, Any] = info_fields("engine.session", info) if info else {}
@@ -359,7 +359,7 @@ class Engine:
 
             engine.swap([engine.make_hook(PRE_TOOL_USE, "./check.sh", "Bash", timeout=5)])
         """
-        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
+        from hookline.engine.host.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
 
         check_hook("engine.make_hook", event, matcher, options, self.events)
         return make_hook(self.home, event, action, matcher, scope=scope, **options)
@@ -381,7 +381,7 @@ class Engine:
             engine.add(PRE_TOOL_USE, guard("force-push"), name="no force push")
             engine.add(POST_TOOL_USE, "./format.sh", "Edit|Write", waiting="async")
         """
-        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
+        from hookline.engine.host.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
 
         check_hook("engine.add", event, matcher, options, self.events)
         hook = make_hook(self.home, event, action, matcher, scope=scope, **options)
@@ -466,7 +466,7 @@ class Engine:
         - `status_message`: shown while it runs.
         - `scope`: whose hook it is: `user`, or `managed` for one that users cannot switch off.
         """
-        from hookline.engine.make_hook import check_hook  # noqa: PLC0415 only for hosts that make hooks in code
+        from hookline.engine.host.make_hook import check_hook  # noqa: PLC0415 only for hosts that make hooks in code
 
         check_hook("engine.on", event, matcher, options, self.events)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hookline.dialects.own_plugin import OwnPlugin
     from hookline.dialects.transcript_reader import Transcripts
     from hookline.handlers.registry import Handler
-    from hookline.model.patterns import Patterns
+    from hookline.matching.patterns import Patterns
     from hookline.shell import ShellReader
 
 #: The events that Claude-shaped agents report: every guard, and others that are cheap.

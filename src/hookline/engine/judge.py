@@ -1,10 +1,11 @@
 """Decide which parts of one hook's answer apply.
 
 The wire decodes a raw result into an outcome and possibly a failure; `judge` applies the reaction to a
-failure and keeps what event and policy allow.
+failure and keeps what event and policy allow. `applied_mode` and `applied_outcome` say whether the rest has an
+effect or is only recorded: in shadow mode, or while a person has paused the hook.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from hookline.model.outcome import PASS, Message, Outcome, Rewrite, Vote, has_on
 from hookline.model.policy import Cause, Reaction
 from hookline.model.raw import Failed, RawResult, first_line
 from hookline.model.read_only import changeable
-from hookline.model.run import Status
+from hookline.model.run import RunMode, Status
 from hookline.model.safe_text import one_line
 from hookline.model.wire import NOTHING_SAID, Decoded, HookInvocation
 
@@ -303,3 +304,41 @@ def attributed(hook: Hook, outcome: Outcome) -> Outcome:
             replace(answer, by=name, value=changeable(answer.value)) for answer in outcome.answers
         )
     return replace(outcome, **changes) if changes else outcome
+
+
+class Pauses(Protocol):
+    """The pauses of guards. Asked only when a hook stops something, so a call that passes costs nothing."""
+
+    def is_paused(self, hook: Hook) -> bool: ...
+
+    def hint(self, hook: Hook) -> str:
+        """Return how a person can pause the hook; empty if nobody can."""
+        ...
+
+
+def applied_mode(hook: Hook, judged: Judgement, pauses: Pauses | None) -> RunMode:
+    """Return the mode in which a hook has answered."""
+    if hook.mode != "enforce" or pauses is None or not _stops(judged):
+        return hook.mode
+    return "paused" if pauses.is_paused(hook) else "enforce"
+
+
+def applied_outcome(hook: Hook, judged: Judgement, mode: RunMode, pauses: Pauses | None) -> Outcome:
+    """Return the part of an answer that has an effect; a denial says how a person can pause its guard."""
+    if mode != "enforce":
+        return PASS
+    outcome = judged.outcome
+    if pauses is None or not outcome.blocked or not (hint := pauses.hint(hook)):
+        return outcome
+    votes = tuple(
+        replace(vote, reason=f"{vote.reason} {hint}".lstrip()) if vote.kind == "block" else vote
+        for vote in outcome.votes
+    )
+    return replace(outcome, votes=votes)
+
+
+def _stops(judged: Judgement) -> bool:
+    outcome = judged.outcome
+    if outcome is PASS:
+        return judged.failed_closed
+    return judged.failed_closed or bool(outcome.halts) or any(vote.kind != "allow" for vote in outcome.votes)

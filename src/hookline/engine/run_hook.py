@@ -389,7 +389,7 @@ def apply_and_record(
     if judged is PASSED:
         record(state, prepared, call, raw, judged, ended)
         return PASS, False
-    from hookline.engine.apply import applied_mode, applied_outcome  # noqa: PLC0415 most hooks say nothing
+    from hookline.engine.judge import applied_mode, applied_outcome  # noqa: PLC0415 most hooks say nothing
 
     pauses = state.session.engine.pauses
     mode = applied_mode(hook, judged, pauses)

@@ -1,5 +1,6 @@
 """Hold one agent conversation: its hooks, counters, inbox and session info."""
 
+import os
 from collections.abc import Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
@@ -17,15 +18,15 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Halt, Message, Outcome, merged
 from hookline.model.policy import BlockLimit, Policy
-from hookline.model.session_info import SessionChanges, SessionInfo, info_fields
+from hookline.model.session_info import SessionChanges, SessionInfo
 
 if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
     from hookline.config.engine import Engine
     from hookline.engine.explain import MatchResult
+    from hookline.engine.host.make_hook import Action, HookOptions
     from hookline.engine.host.state import HostState
     from hookline.engine.host.tool import Approve
-    from hookline.engine.make_hook import Action, HookOptions
     from hookline.engine.run_hook import Admit
     from hookline.engine.translate_calls import TranslatedCall, TranslationCache
     from hookline.journal.observer import Observer
@@ -215,12 +216,12 @@ class Session(HostCalls):
         except TypeError:  # a type of the host's that cannot be asked
             return
         if not fits:
-            from hookline.model.misuse import wrong_payload  # noqa: PLC0415 only for a mistake
+            from hookline.engine.host.misuse import wrong_payload  # noqa: PLC0415 only for a mistake
 
             raise wrong_payload(event, payload)
 
     def _not_an_event(self, given: object, where: str) -> TypeError:
-        from hookline.model.misuse import not_an_event  # noqa: PLC0415 only for a mistake
+        from hookline.engine.host.misuse import not_an_event  # noqa: PLC0415 only for a mistake
 
         return not_an_event(given, self.engine.events, f"session.{where}")
 
@@ -270,7 +271,7 @@ class Session(HostCalls):
             hook_id = session.add(PRE_TOOL_USE, guard("force-push"))
             session.remove(hook_id)
         """
-        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 only for hooks made in code
+        from hookline.engine.host.make_hook import check_hook, make_hook  # noqa: PLC0415 only for hooks made in code
 
         check_hook("session.add", event, matcher, options, self.engine.events)
         hook = make_hook(self.engine.home, event, action, matcher, scope="session", **options)
@@ -424,3 +425,20 @@ def _overruled(limit: BlockLimit, outcome: Outcome) -> Outcome:
         votes=tuple(vote for vote in outcome.votes if vote.kind != "block"),
         context_items=texts if limit.keeps_text else tuple(t for t in texts if t.hook not in blockers),
     )
+
+
+_PATHS = frozenset({"cwd", "project_dir", "transcript_path"})
+
+
+def info_fields(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return session fields in their stored form, paths as text. Raises TypeError for an unknown option."""
+    fields = dict(options)
+    for name, value in options.items():
+        if name in _PATHS:
+            if value is not None and type(value) is not str:
+                fields[name] = os.fspath(value)
+        elif name not in SessionInfo.__struct_fields__:
+            from hookline.engine.host.misuse import unknown_option  # noqa: PLC0415 only for a mistake
+
+            raise unknown_option(where, options, SessionInfo.__struct_fields__)
+    return fields

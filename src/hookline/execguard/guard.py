@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from hookline.engine.apply import Pauses
 from hookline.engine.host.tool import ask
+from hookline.engine.judge import Pauses
 from hookline.execguard.judge import ExecRules, GuardRow, RuleRow
 from hookline.execguard.messages import Denied, FileWall, NetworkWall, Question, Reply
 from hookline.execguard.probe import Level

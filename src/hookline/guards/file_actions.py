@@ -17,7 +17,7 @@ from hookline.actions.tool import NOTHING
 from hookline.guards.code import changes_files, paths_in
 from hookline.guards.paths import CallFiles
 from hookline.guards.settings import GuardSettings
-from hookline.model.patterns import LONGEST_PATH
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.safe_text import one_line
 from hookline.shell import HOLE, ShellReader, ShellReading, base_name
 from hookline.shell.files.programs import files_of

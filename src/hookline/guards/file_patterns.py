@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from hookline.model.name_patterns import LONGEST_NAME, name_fits
-from hookline.model.patterns import LONGEST_PATH
+from hookline.matching.name_patterns import LONGEST_NAME, name_fits
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.safe_text import translated
 from hookline.shell import HOLE
 

@@ -11,7 +11,7 @@ from hookline.guards.flows import DataFlows, feeding, flows_of
 from hookline.guards.rows import GuardLineReader, ReadLine, program_names, rows_for, spellings
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, Flow, GuardedCommand, GuardSpec
-from hookline.model.patterns import LONGEST_PATH, Glob, glob
+from hookline.matching.patterns import LONGEST_PATH, Glob, glob
 from hookline.model.safe_text import one_line
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.grammar.limits import LONGEST_LINE

@@ -13,8 +13,8 @@ from hookline.guards.file_patterns import LinePatterns, is_pattern, matched, may
 from hookline.guards.flows import feeding, flows_of
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
-from hookline.model.name_patterns import name_fits
-from hookline.model.patterns import LONGEST_PATH
+from hookline.matching.name_patterns import name_fits
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.shell import HOLE, ShellReading, base_name
 from hookline.shell.files.programs import files_of
 from hookline.shell.placeholders import Words

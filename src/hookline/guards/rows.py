@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hookline.guards.spec import SEVERAL, GuardedCommand
-from hookline.model.name_patterns import LONGEST_NAME
+from hookline.matching.name_patterns import LONGEST_NAME
 from hookline.shell import ShellReader, ShellReading
 from hookline.shell.placeholders import Words, base_name
 

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.guards import MODULES
-from hookline.model.patterns import LONGEST_PATH, Expression, compile_re2
+from hookline.matching.patterns import LONGEST_PATH, Expression, compile_re2
 
 #: No program has this name.
 SEVERAL = "/"

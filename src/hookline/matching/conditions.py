@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from hookline.actions.kinds import HOOK_WORDS
 from hookline.matching.matchers import problem
+from hookline.matching.patterns import Glob, glob
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt, Matcher
-from hookline.model.patterns import Glob, glob
 from hookline.model.session_info import SessionInfo
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.matching.patterns import LONGEST_SUBJECT, Expression, Patterns
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
-from hookline.model.patterns import LONGEST_SUBJECT, Expression, Patterns
 from hookline.shell.grammar.limits import INVISIBLE
 
 _MOST_ALTERNATIVES = 64

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.matching.patterns import LONGEST_PATTERN, PLAIN, Expression, Glob, Patterns, glob
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Matcher
-from hookline.model.patterns import LONGEST_PATTERN, PLAIN, Expression, Glob, Patterns, glob
 from hookline.shell import ShellReader
 
 __all__ = [

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, cast
 
 from hookline.actions.kinds import KIND_OF, POWERSHELL, rule_argument
 from hookline.matching.conditions import AllOf, AnyOf
+from hookline.matching.patterns import Glob
 from hookline.matching.shell_rules import ShellArgument
 from hookline.matching.tool_rules import ToolCondition, ToolRule, is_about_lines
 from hookline.model.hook import Condition
-from hookline.model.patterns import Glob
 from hookline.shell import HOLE, ShellReader
 
 _REMEMBERED = 256

@@ -6,8 +6,8 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
+from hookline.matching.patterns import Glob, glob
 from hookline.model.hook import Answer, Doubt
-from hookline.model.patterns import Glob, glob
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.allowed_directories import HERE, Places
 

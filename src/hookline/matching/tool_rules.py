@@ -16,12 +16,12 @@ from msgspec import Struct
 from hookline.actions.kinds import KIND_OF, POWERSHELL, rule_argument, rule_fields
 from hookline.matching.conditions import AllOf, AnyOf
 from hookline.matching.file_rules import FileArgument, file_argument
+from hookline.matching.patterns import LONGEST_PATTERN, Glob, Patterns, glob
 from hookline.matching.shell_rules import shell_argument
 from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt
-from hookline.model.patterns import LONGEST_PATTERN, Glob, Patterns, glob
 from hookline.model.session_info import SessionInfo
 from hookline.shell import ShellReader
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from hookline.matching.patterns import Glob, glob
 from hookline.model.hook import Answer, Doubt
-from hookline.model.patterns import Glob, glob
 
 _MOST_VALUES = 10_000
 _LONGEST_JSON = 1 << 20

@@ -9,8 +9,16 @@ from typing import Any, cast
 from msgspec import UNSET, Struct
 from msgspec.structs import force_setattr
 
-from hookline.model.messages import AnyMessage, ToolUse, shown_messages, tool_uses
-from hookline.model.usage import Totals, Usage, totals_given, usage_of
+from hookline.model.messages import (
+    AnyMessage,
+    ToolUse,
+    Totals,
+    Usage,
+    shown_messages,
+    tool_uses,
+    totals_given,
+    usage_of,
+)
 
 JsonObject = Mapping[str, Any]
 

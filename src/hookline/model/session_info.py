@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from msgspec import Struct
 
-from hookline.model.usage import Totals
+from hookline.model.messages import Totals
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,23 +106,6 @@ class SessionChanges(SessionOptions, total=False):
 
     #: The conversation continues under another id.
     session_id: str
-
-
-_PATHS = frozenset({"cwd", "project_dir", "transcript_path"})
-
-
-def info_fields(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return session fields in their stored form, paths as text. Raises TypeError for an unknown option."""
-    fields = dict(options)
-    for name, value in options.items():
-        if name in _PATHS:
-            if value is not None and type(value) is not str:
-                fields[name] = os.fspath(value)
-        elif name not in SessionInfo.__struct_fields__:
-            from hookline.model.misuse import unknown_option  # noqa: PLC0415 only for a mistake
-
-            raise unknown_option(where, options, SessionInfo.__struct_fields__)
-    return fields
 
 
 #: The session fields that a payload document may set, besides the number of the turn.

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from hookline.actions.action import BY_NAMES, Action, PathContext
 from hookline.actions.kinds import FURTHER, PATH_ARGUMENTS, RULE_KINDS, tools_of_rule
 from hookline.matching.file_rules import FileArgument
+from hookline.matching.patterns import Patterns
 from hookline.matching.shell_rules import ShellArgument, directories_of
 from hookline.matching.tool_rules import ToolRule, covers, judge_from, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
-from hookline.model.patterns import Patterns
 from hookline.model.safe_text import one_line
 from hookline.permissions.facts import CallFacts
 from hookline.shell import ShellReader, base_name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from hookline.actions.kinds import rule_argument
+from hookline.matching.patterns import LONGEST_PATTERN
 from hookline.model.outcome import PermissionUpdate
-from hookline.model.patterns import LONGEST_PATTERN
 from hookline.model.safe_text import one_line
 from hookline.permissions.facts import Category, category_of
 from hookline.permissions.modes import mode_of

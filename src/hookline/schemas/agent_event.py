@@ -19,6 +19,7 @@ from hookline.actions.translate import ReadCall
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.family.wire import PayloadError
 from hookline.model.events import Capability, EventSpec, field_of, fields_of
+from hookline.model.messages import Totals
 from hookline.model.outcome import (
     Answer,
     ContextItem,
@@ -31,7 +32,6 @@ from hookline.model.outcome import (
 )
 from hookline.model.raw import Exited, Failed, RawResult
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import Totals
 from hookline.model.wire import HookInvocation, HookReply
 from hookline.schemas.event_facts import BLOCK_WORDS, placement_words
 from hookline.schemas.examples import (

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from hookline.config.engine import Engine
 from hookline.engine.background import LateMessage
-from hookline.engine.bridge import Blocking
 from hookline.engine.explain import MatchResult, accounts_of
+from hookline.engine.host.bridge import Blocking
 from hookline.engine.run_hook import admit_all
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, Handlers
@@ -43,7 +43,7 @@ from hookline.testing.request import Requests
 from hookline.testing.result import Result, has_run, name_of, result_of
 
 if TYPE_CHECKING:
-    from hookline.engine.make_hook import Action, HookDecorator, HookOptions
+    from hookline.engine.host.make_hook import Action, HookDecorator, HookOptions
 
 P = TypeVar("P")
 T = TypeVar("T")

@@ -10,11 +10,11 @@ from hookline.config.load import Loader
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.family.wire import payload_of
 from hookline.dialects.registry import OWN_FORMAT
-from hookline.engine.session import Session
+from hookline.engine.session import Session, info_fields
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
-from hookline.model.session_info import INFO_TEXTS, SessionInfo, info_fields
+from hookline.model.session_info import INFO_TEXTS, SessionInfo
 from hookline.model.wire import EventRequest
 from hookline.testing.recordings import Recorded
 

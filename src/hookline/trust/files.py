@@ -286,8 +286,8 @@ _MANY = "(further names)"
 
 def fitting_paths(pattern: str, most: int = _MOST_ENTRIES, disk: Disk = DISK) -> list[str] | None:
     """Return the paths that match a shell pattern; None if that would take too many reads."""
-    from hookline.model.name_patterns import name_fits  # noqa: PLC0415 few commands have patterns
-    from hookline.model.patterns import LONGEST_PATH  # noqa: PLC0415 as above
+    from hookline.matching.name_patterns import name_fits  # noqa: PLC0415 few commands have patterns
+    from hookline.matching.patterns import LONGEST_PATH  # noqa: PLC0415 as above
 
     paths, left = ["/"], most
     for part in pattern.strip("/").split("/"):

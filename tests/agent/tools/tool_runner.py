@@ -11,7 +11,7 @@ from hookline.agent.hooks import EngineHooks, NoHooks
 from hookline.agent.tools.base import AgentTool, ToolOutput, Workplace
 from hookline.agent.tools.tasks import TaskDone, Tasks
 from hookline.agent.tools.toolbox import core_tools
-from hookline.engine.tool_call import HookDispatcher
+from hookline.engine.host.tool_call import HookDispatcher
 from hookline.handlers.process.pool import Processes
 from hookline.model.errors import ToolError
 

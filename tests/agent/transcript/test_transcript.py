@@ -28,8 +28,7 @@ from hookline.agent.transcript.records import (
     encoded,
 )
 from hookline.agent.transcript.writer import TranscriptError, TranscriptWriter
-from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
-from hookline.model.usage import Usage
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, Usage, User
 from tests.every import every
 
 FACTS = SessionFacts(cwd="/project", model="m", parent="p")

@@ -12,7 +12,7 @@ from hookline.dialects.claude_code.matchers import read_matcher
 from hookline.dialects.claude_code.rules import read_if
 from hookline.events import PRE_TOOL_USE, ToolCall, TurnFailure
 from hookline.extending import SessionInfo
-from hookline.model.patterns import Patterns
+from hookline.matching.patterns import Patterns
 from hookline.shell import ShellReader
 from tests.dialects.hooked_agent import HookedAgent
 from tests.every import every

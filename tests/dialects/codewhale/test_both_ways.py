@@ -21,8 +21,8 @@ from hookline.events import (
 )
 from hookline.extending import Decoded, Encoded, Exited, Failed, HookInvocation, Returned, SessionInfo
 from hookline.model.errors import UnknownEventError
+from hookline.model.messages import Totals
 from hookline.model.outcome import Answer, ContextItem, Halt, Message, PermissionUpdate, Rewrite, Vote
-from hookline.model.usage import Totals
 from tests.dialects.codewhale.hooks import HELLO, bash, failed, succeeded
 from tests.every import every
 

@@ -22,7 +22,7 @@ from hookline.events import (
     TurnSummary,
 )
 from hookline.extending import Encoded, HookInvocation
-from hookline.model.usage import Totals, Usage
+from hookline.model.messages import Totals, Usage
 from tests.dialects.codewhale.hooks import (
     HELLO,
     agent_with,

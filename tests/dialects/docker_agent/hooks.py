@@ -18,8 +18,7 @@ from hookline.extending import (
     standard_handlers,
 )
 from hookline.model import payloads as p
-from hookline.model.messages import HostMessage
-from hookline.model.usage import Usage
+from hookline.model.messages import HostMessage, Usage
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 TOOL = p.ToolCall(tool_name="shell", tool_input={"cmd": "ls", "cwd": "."}, tool_use_id="call_1")

@@ -11,8 +11,8 @@ from hookline.dialects.gemini_cli.events import ROWS
 from hookline.dialects.gemini_cli.settings import COMMON, KINDS
 from hookline.documents.document import read_document
 from hookline.extending import ConfigPath, Layer, LoadedHooks, Tools, standard_handlers
+from hookline.matching.patterns import Patterns
 from hookline.model.hook import Scope
-from hookline.model.patterns import Patterns
 from hookline.shell import ShellReader
 from tests.cli.doctor_case import DoctorCase, alarms
 from tests.dialects.gemini_cli.cases import HERE

@@ -21,8 +21,8 @@ from hookline.handlers.builtin import BuiltinHandler
 from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
 from hookline.handlers.prompt import PromptHandler
+from hookline.matching.patterns import Patterns
 from hookline.model.hook import Scope
-from hookline.model.patterns import Patterns
 from hookline.shell import ShellReader
 
 

@@ -6,8 +6,7 @@ from typing import Any
 from hookline.dialects.reasonix import dialect
 from hookline.extending import LoadedHooks
 from hookline.model import payloads as p
-from hookline.model.messages import HostMessage
-from hookline.model.usage import Usage
+from hookline.model.messages import HostMessage, Usage
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 DATA = Path(__file__).parent / "data"

@@ -11,8 +11,7 @@ from hookline.dialects.reasonix import dialect
 from hookline.extending import HookInvocation, SessionInfo
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
-from hookline.model.messages import HostMessage
-from hookline.model.usage import usage_of
+from hookline.model.messages import HostMessage, usage_of
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 from tests.every import every
 

@@ -6,8 +6,7 @@ from hookline.agent.transcript.records import SessionFacts
 from hookline.agent.transcript.writer import TranscriptWriter
 from hookline.dialects.recorded_event import RecordedEvent, Tally
 from hookline.dialects.registry import OWN_FORMAT, dialect_named
-from hookline.model.messages import Assistant, ToolMessage, ToolUse, User
-from hookline.model.usage import Usage
+from hookline.model.messages import Assistant, ToolMessage, ToolUse, Usage, User
 
 
 def recorded_events(file: Path) -> list[RecordedEvent]:

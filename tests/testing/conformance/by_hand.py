@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from hookline import Blocking, Engine, Session
-from hookline.engine.bridge import BlockingSession
+from hookline.engine.host.bridge import BlockingSession
 from hookline.host import AnswerResult, CallResult, EndResult, ModelRequestResult, PromptResult
 from hookline.testing.conformance import (
     CaseTool,
@@ -80,7 +80,7 @@ class PlainLoop(History):
 
 
 def _text(value: Any) -> str:
-    from hookline.engine.tool_call import as_text
+    from hookline.engine.host.tool_call import as_text
 
     return as_text(value)
 

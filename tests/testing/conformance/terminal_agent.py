@@ -13,7 +13,7 @@ from hookline.agent.models.port import CompletionRequest, CompletionResponse, Mo
 from hookline.agent.ports import PermissionPrompt, PermissionReply, Shown, UserPort
 from hookline.agent.subagents.subagent import AgentType
 from hookline.agent.tools.base import Category, ToolOutput, Workplace
-from hookline.engine.tool_call import as_text
+from hookline.engine.host.tool_call import as_text
 from hookline.handlers.process.pool import Processes
 from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse
 from hookline.testing.conformance import (

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hookline.agent.mcp.schema import arguments_problem
 from hookline.agent.ports import UserPort
-from hookline.engine.tool_call import HookDispatcher
+from hookline.engine.host.tool_call import HookDispatcher
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome

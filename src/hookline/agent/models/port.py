@@ -6,8 +6,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from hookline.model.events import ERROR_TYPES
-from hookline.model.messages import Message, ToolUse
-from hookline.model.usage import Usage
+from hookline.model.messages import Message, ToolUse, Usage
 
 Effort = Literal["", "low", "medium", "high", "max"]
 

@@ -22,8 +22,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError
-from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
-from hookline.model.usage import Usage
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, Usage, User
 
 #: Providers refuse blank text.
 _BLANK_MESSAGE: Final = "(empty)"

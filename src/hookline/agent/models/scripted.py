@@ -20,8 +20,7 @@ from hookline.documents.document import format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import ConfigError
 from hookline.model.events import ERROR_TYPES
-from hookline.model.messages import ToolUse
-from hookline.model.usage import Usage
+from hookline.model.messages import ToolUse, Usage
 
 
 class ScriptedToolUse(Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from hookline.matching.patterns import Expression, Patterns
 from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import PatternError
-from hookline.model.patterns import Expression, Patterns
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:

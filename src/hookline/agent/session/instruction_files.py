@@ -14,9 +14,9 @@ from hookline.agent.safe_files import UnusableFileError, chunks, opened
 from hookline.dialects.dialect import upward, user_directory
 from hookline.dialects.registry import sharing
 from hookline.documents.front_matter import read_front_matter
+from hookline.matching.patterns import glob
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Scope
-from hookline.model.patterns import glob
 from hookline.trust.items import TrustItem
 from hookline.trust.trust import Trust
 

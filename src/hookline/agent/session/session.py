@@ -25,9 +25,8 @@ from hookline.dialects.json_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
-from hookline.model.messages import Assistant, ToolUse, User
+from hookline.model.messages import Assistant, ToolUse, Totals, User
 from hookline.model.outcome import Outcome
-from hookline.model.usage import Totals
 
 P = TypeVar("P")
 

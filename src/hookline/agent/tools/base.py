@@ -13,7 +13,7 @@ from hookline.matching.nearest import nearest
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
-from hookline.model.usage import Usage
+from hookline.model.messages import Usage
 from hookline.permissions.rules import RuleSet
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from hookline.agent.tools.base import RecordTool, ToolOutput, Workplace
 from hookline.agent.tools.files import TooLargeError, kind_of, read_regular, refusal, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.agent.tools.walk import DirectoryWalk, path_pattern
+from hookline.matching.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.errors import PatternError, ToolError
-from hookline.model.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.safe_text import head_and_tail
 
 _MOST_CHARACTERS = 30_000

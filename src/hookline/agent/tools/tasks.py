@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.agent.tools.shell import Streams
-from hookline.engine.tool_call import HookDispatcher
+from hookline.engine.host.tool_call import HookDispatcher
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from hookline.agent.tools.off_loop import WorkLimit
+from hookline.matching.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.errors import PatternError
-from hookline.model.patterns import LONGEST_PATTERN, compile_re2
 
 #: Rarely searched for, and huge.
 SKIPPED: Final = frozenset((".git", "node_modules"))

@@ -19,9 +19,8 @@ from hookline.agent.transcript.records import (
     decoded,
 )
 from hookline.journal.reader import regular_file
-from hookline.model.messages import Assistant, Message, ToolMessage, User
+from hookline.model.messages import Assistant, Message, ToolMessage, Usage, User
 from hookline.model.safe_text import one_line
-from hookline.model.usage import Usage
 
 _LONGEST_LINE = 32 * 1024 * 1024
 _PROBLEMS_KEPT = 50

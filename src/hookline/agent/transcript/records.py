@@ -6,8 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.agent.tools.base import MAIN
-from hookline.model.messages import Message
-from hookline.model.usage import Usage
+from hookline.model.messages import Message, Usage
 
 
 class SessionFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -23,9 +23,8 @@ from hookline.agent.transcript.records import (
     encoded,
 )
 from hookline.model.errors import HooklineError
-from hookline.model.messages import Message
+from hookline.model.messages import Message, Usage
 from hookline.model.safe_text import one_line
-from hookline.model.usage import Usage
 
 #: Bytes kept while the disk is full. Beyond it the oldest records are dropped.
 _MOST_WAITING = 32 * 1024 * 1024

@@ -1,6 +1,6 @@
 """Run the tool calls of one model response: check them, show them to hooks, permit them, run them.
 
-The order of one call is in `hookline.engine.tool_call`; here are the agent's checks, permission rules, user
+The order of one call is in `hookline.engine.host.tool_call`; here are the agent's checks, permission rules, user
 and tools.
 """
 
@@ -25,7 +25,7 @@ from hookline.agent.turn.checks import (
     mcp_server_of,
 )
 from hookline.agent.turn.turn import AgentParts
-from hookline.engine.tool_call import CallResult, Refusal, ToolReply, run_tool_call
+from hookline.engine.host.tool_call import CallResult, Refusal, ToolReply, run_tool_call
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.messages import ToolMessage, ToolUse

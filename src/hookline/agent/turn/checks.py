@@ -9,7 +9,7 @@ from msgspec import Struct
 from hookline.actions.kinds import PATH_ARGUMENTS
 from hookline.agent.tools.base import MAIN, AgentTool, Category
 from hookline.config.protection.protected_paths import real_path
-from hookline.engine.tool_call import Refusal
+from hookline.engine.host.tool_call import Refusal
 from hookline.matching.nearest import nearest
 from hookline.model.messages import ToolUse
 from hookline.permissions.decide import CallFacts, denied_by_rule

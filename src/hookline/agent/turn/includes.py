@@ -18,7 +18,7 @@ from hookline.agent.tools.read import FileLines, read_response, read_tool
 from hookline.agent.turn.calls import AgentPorts
 from hookline.agent.turn.checks import CallBudget, CallRules, arguments_of, facts_of
 from hookline.agent.turn.turn import AgentParts
-from hookline.engine.tool_call import ToolReply, run_tool_call
+from hookline.engine.host.tool_call import ToolReply, run_tool_call
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
 from hookline.model.hook import Scope

@@ -21,9 +21,8 @@ from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind, blo
 from hookline.dialects.json_text import whole_text, whole_texts
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.messages import Assistant, ToolUse, own_messages
+from hookline.model.messages import Assistant, ToolUse, Usage, own_messages
 from hookline.model.outcome import ContextItem, Outcome
-from hookline.model.usage import Usage
 
 #: A request, its answer, and how many milliseconds that took.
 _Answered = tuple[CompletionRequest, CompletionResponse, int]

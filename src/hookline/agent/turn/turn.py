@@ -15,8 +15,8 @@ from hookline.agent.tools.base import AgentTool, Workplace
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
+from hookline.model.messages import Usage
 from hookline.model.outcome import ContextItem, Outcome
-from hookline.model.usage import Usage
 from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
 from hookline.trust.trust import Trust

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from hookline.config.commands import changing_command, may_change
 from hookline.config.protection.precheck import WritePreCheck, switching_programs
 from hookline.config.protection.protected_paths import ProtectedWrite, real_path, unquoted, whole_path
-from hookline.model.name_patterns import name_fits
-from hookline.model.patterns import LONGEST_PATH
+from hookline.matching.name_patterns import name_fits
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.shell import HOLE, ShellReader, ShellReading, base_name
 from hookline.shell.files import CommandFiles, files_of, found_by_find, is_reader, runs_standard_input
 from hookline.shell.placeholders import Words, without_version

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from hookline.dialects.dialect import upward, user_directories
 from hookline.dialects.registry import Listed, standard_dialects
 from hookline.disk import DISK, Disk
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.hook import Hook
-from hookline.model.patterns import LONGEST_PATH
 from hookline.model.safe_text import one_line, translated
 from hookline.trust.project import is_inside
 
@@ -161,7 +161,7 @@ class Protected:
 
     def named_by(self, pattern: str) -> str | None:
         """Return a protected name that a part of a shell pattern may match."""
-        from hookline.model.name_patterns import name_fits  # noqa: PLC0415 few lines have patterns
+        from hookline.matching.name_patterns import name_fits  # noqa: PLC0415 few lines have patterns
 
         configuring = [name for name, why in self.names.items() if why == CONFIGURES]
         for part in _spread(pattern).casefold().split("/"):
@@ -173,7 +173,7 @@ class Protected:
 
     def stands_for(self, pattern: str, directory: str, path: str) -> bool:
         """Return True if a shell pattern may match the path, or something in it."""
-        from hookline.model.name_patterns import name_fits  # noqa: PLC0415 as above
+        from hookline.matching.name_patterns import name_fits  # noqa: PLC0415 as above
 
         wanted = whole_path(_spread(pattern), directory, self.home).casefold().split("/")
         parts = path.casefold().split("/")

@@ -9,9 +9,9 @@ from hookline.dialects.claude_code.events import OLD_TOOL_NAMES, ROWS, WORDS
 from hookline.dialects.family.settings import EVERYTHING, MatcherNote, Matching
 from hookline.matching.matchers import NameList, OneName, OtherNames, RegexMatcher, can_match, regex_or_names
 from hookline.matching.nearest import nearest
+from hookline.matching.patterns import Patterns
 from hookline.model.errors import PatternError
 from hookline.model.hook import Matcher
-from hookline.model.patterns import Patterns
 
 _NAMES: Final = frozenset(string.ascii_letters + string.digits + "_|")
 #: A text of these alone is a name or a list of names, at all events but two.
@@ -36,14 +36,14 @@ def read_matcher(event_name: str, text: str, patterns: Patterns) -> Matcher | No
     if text.strip() in {"", "*"} or not row.matched:
         return None
     if "(?" in text:
-        from hookline.dialects.javascript_regex import refuse_other_syntax  # noqa: PLC0415 rare
+        from hookline.dialects.family.javascript_regex import refuse_other_syntax  # noqa: PLC0415 rare
 
         refuse_other_syntax(text)
     plain = _NAMES if event_name in _NARROW else _LISTS
     try:
         matcher = regex_or_names(text, patterns, anchored=False, plain=plain)
     except PatternError as error:
-        from hookline.dialects.javascript_regex import beyond_re2  # noqa: PLC0415 rare
+        from hookline.dialects.family.javascript_regex import beyond_re2  # noqa: PLC0415 rare
 
         matcher = beyond_re2(text, patterns, error)
     if matcher is None:
@@ -69,7 +69,7 @@ def read_matching(event_name: str, text: str, patterns: Patterns) -> Matching:
         return Matching(note=MatcherNote("unread-matcher", message, "remove the matcher"))
     inner = matcher.inner if isinstance(matcher, OtherNames) else matcher
     if not isinstance(inner, OneName | NameList | RegexMatcher):
-        from hookline.dialects.javascript_regex import untestable_note  # noqa: PLC0415 rare
+        from hookline.dialects.family.javascript_regex import untestable_note  # noqa: PLC0415 rare
 
         return Matching(matcher, note=untestable_note(inner))
     dead = _never_matches(event_name, text, matcher)

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from hookline.dialects.claude_code.commands import CommandLine, read_line
 from hookline.dialects.claude_code.events import OLD_TOOL_NAMES
+from hookline.matching.patterns import Glob, Patterns, glob
 from hookline.matching.tool_rules import ToolRule, judge, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt
-from hookline.model.patterns import Glob, Patterns, glob
 from hookline.model.session_info import SessionInfo
 from hookline.shell import ShellReader
 

@@ -32,9 +32,9 @@ from hookline.matching.conditions import exit_code_of
 from hookline.model import events as e
 from hookline.model.errors import ConfigError
 from hookline.model.events import field_of
+from hookline.model.messages import Totals, Usage
 from hookline.model.payloads import SessionEnded, SubagentBegun, SubagentEnded, TurnSummary
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import Totals, Usage
 from hookline.model.wire import HookInvocation, Parsed
 
 DOCUMENT_BYTES = 32 << 10

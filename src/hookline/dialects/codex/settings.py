@@ -15,8 +15,8 @@ from hookline.dialects.codex.wire import CodexWire
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching, labelled
+from hookline.dialects.family.tool_regex import dead_note
 from hookline.dialects.labels import entry_label, shortened
-from hookline.dialects.tool_regex import dead_note
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OtherNames, can_match, regex_or_names
 from hookline.model.errors import PatternError

@@ -17,10 +17,10 @@ from hookline.dialects.family import wire as base
 from hookline.dialects.family.answers import DECISION, SPECIFIC, AnswerField, Object
 from hookline.dialects.json_text import read_lenient, written
 from hookline.model.events import Capability, field_of
+from hookline.model.messages import usage_of
 from hookline.model.outcome import PASS, ContextItem, Outcome, Vote
 from hookline.model.raw import Exited, RawResult, Replied
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import usage_of
 from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.flat import FlatFileReader, all_layers
 from hookline.dialects.family.settings import Fields, FileLayout, HookKind, MatcherNote, Matching
+from hookline.dialects.family.tool_regex import PLAIN, dead_note
 from hookline.dialects.labels import command_label
-from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import regex_or_names
 from hookline.model.errors import PatternError

@@ -10,8 +10,8 @@ from hookline.dialects.cursor.events import NAME, ROWS
 from hookline.dialects.cursor.settings import KINDS
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.family import settings as family
+from hookline.dialects.family.javascript_regex import search_matcher
 from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching
-from hookline.dialects.javascript_regex import search_matcher
 from hookline.handlers.specs import CommandSpec
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError

@@ -12,8 +12,8 @@ from hookline.dialects.cursor.events import FIXED, LOOP_LIMIT, NAME, ROWS, TOOLS
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.flat import FlatFileReader
+from hookline.dialects.family.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching, labelled
-from hookline.dialects.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.labels import entry_label, shortened
 from hookline.handlers.specs import CommandSpec, PromptSpec
 from hookline.matching.matchers import OneName, joined

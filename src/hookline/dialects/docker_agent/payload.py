@@ -14,9 +14,9 @@ from hookline.dialects.docker_agent.messages import received_messages, transient
 from hookline.dialects.family.wire import PayloadError, bad_payload, encoded, event_name
 from hookline.dialects.json_text import converted
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
+from hookline.model.messages import Usage, usage_of
 from hookline.model.payloads import ModelRequest
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import Usage, usage_of
 from hookline.model.wire import Parsed
 
 #: Every key in the order it is written, after the three that are always there.

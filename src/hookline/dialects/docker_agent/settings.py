@@ -22,8 +22,8 @@ from hookline.dialects.docker_agent.templates import TemplateError
 from hookline.dialects.docker_agent.wire import DockerWire
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, FileLayout, Group, HookKind, Matching
+from hookline.dialects.family.tool_regex import read_tool_regex
 from hookline.dialects.labels import command_label
-from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import BuiltinSpec
 from hookline.matching.matchers import joined
 from hookline.model.diagnostics import Path, Repair, Severity

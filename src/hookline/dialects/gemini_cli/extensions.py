@@ -10,8 +10,8 @@ from hookline.dialects.files import read_file
 from hookline.dialects.gemini_cli import trust_rule
 from hookline.dialects.gemini_cli.payload import as_items, as_object
 from hookline.disk import Disk
+from hookline.matching.patterns import glob
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.patterns import glob
 
 _MANIFEST: Final = "gemini-extension.json"
 _HOOKS: Final = "hooks/hooks.json"

@@ -16,10 +16,9 @@ from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model import events as e
 from hookline.model.events import field_of
-from hookline.model.messages import AnyMessage, HostMessage, with_text
+from hookline.model.messages import AnyMessage, HostMessage, Usage, with_text
 from hookline.model.payloads import ModelRequest, ModelResponse, Prompt, ToolSelection
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import Usage
 from hookline.model.wire import Encoded, HookInvocation, Parsed
 
 Object = Mapping[str, Any]

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from hookline.actions.kinds import KIND_OF
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
+from hookline.dialects.family.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching
+from hookline.dialects.family.tool_regex import meant_instead
 from hookline.dialects.gemini_cli.events import NAME, ROWS
 from hookline.dialects.gemini_cli.payload import as_items, as_object
 from hookline.dialects.gemini_cli.tools import TABLE
-from hookline.dialects.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.labels import command_label, shortened
-from hookline.dialects.tool_regex import meant_instead
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OneName

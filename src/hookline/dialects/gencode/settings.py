@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching, labelled
+from hookline.dialects.family.tool_regex import PLAIN, dead_note
 from hookline.dialects.gencode.events import NAME
 from hookline.dialects.gencode.plugins import ROOTS
 from hookline.dialects.labels import entry_label, shortened, url_label
-from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import AgentSpec, CommandSpec, PromptSpec
 from hookline.matching.matchers import OneName, parse_matcher, regex_or_names
 from hookline.model.diagnostics import Path, Repair

@@ -7,10 +7,10 @@ from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.flat import all_layers
 from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching, labelled
+from hookline.dialects.family.tool_regex import PLAIN, dead_note
 from hookline.dialects.grok.events import NAME, ROWS
 from hookline.dialects.grok.tools import OTHER_NAMES
 from hookline.dialects.labels import entry_label, url_label
-from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OtherNames, regex_or_names
 from hookline.model.errors import PatternError

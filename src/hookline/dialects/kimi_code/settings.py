@@ -6,8 +6,8 @@ from typing import Any, ClassVar, cast
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.flat import FlatFileReader, all_layers
+from hookline.dialects.family.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.family.settings import FileLayout, HookKind, MatcherNote, Matching
-from hookline.dialects.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.kimi_code.events import NAME
 from hookline.dialects.labels import entry_label
 from hookline.handlers.specs import CommandSpec

@@ -32,8 +32,8 @@ from hookline.model.policy import Policy
 if TYPE_CHECKING:
     from hookline.dialects.entries import HookCall
     from hookline.dialects.native.transcript import OwnTranscripts
+    from hookline.matching.patterns import Patterns
     from hookline.model.diagnostics import Diagnostic
-    from hookline.model.patterns import Patterns
     from hookline.shell import ShellReader
 
 _DIRECTORY = ".hookline"
@@ -91,7 +91,7 @@ class Native(HomeDialect):
 
     def tables(self) -> "tuple[Patterns, ShellReader]":
         if self._tables is None:
-            from hookline.model.patterns import Patterns  # noqa: PLC0415 see the class
+            from hookline.matching.patterns import Patterns  # noqa: PLC0415 see the class
             from hookline.shell import ShellReader  # noqa: PLC0415 see the class
 
             self._tables = (Patterns(), ShellReader())

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
+from hookline.dialects.family.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching, labelled
-from hookline.dialects.javascript_regex import search_matcher, untestable_note
+from hookline.dialects.family.tool_regex import dead_note
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.dialects.qwen_code.events import NAME
 from hookline.dialects.qwen_code.tools import OTHER_NAMES
-from hookline.dialects.tool_regex import dead_note
 from hookline.handlers.specs import CommandSpec, PromptSpec
 from hookline.matching.matchers import OtherNames
 from hookline.model.diagnostics import Path

@@ -16,9 +16,9 @@ from hookline.dialects.family.wire import bad_payload, payload_record
 from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of
+from hookline.model.messages import Usage, totals_given, usage_of
 from hookline.model.payloads import ModelRequest, ModelResponse, TurnBegun
 from hookline.model.session_info import SessionInfo
-from hookline.model.usage import Usage, totals_given, usage_of
 from hookline.model.wire import Parsed
 
 

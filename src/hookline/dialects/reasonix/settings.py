@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, FileLayout, Group, HookKind, MatcherNote, Matching
+from hookline.dialects.family.tool_regex import read_tool_regex
 from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
-from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import CommandSpec
 from hookline.model.diagnostics import Diagnostic, Path, Repair, Severity
 from hookline.model.hook import Hook, Matcher, Scope

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from hookline.engine.host.stream import AnswerStream, OrLater
     from hookline.engine.host.tool import Approval, CheckArguments, HostCall, RunTool
+    from hookline.engine.host.tool_call import CallResult
     from hookline.engine.session import Session
-    from hookline.engine.tool_call import CallResult
     from hookline.model.session_info import SessionOptions
 
 

@@ -19,12 +19,19 @@ from hookline.engine.host.results import (
     text_of_part,
 )
 from hookline.engine.host.state import is_transient
-from hookline.engine.tool_call import stop_of
+from hookline.engine.host.tool_call import stop_of
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.messages import AnyMessage, HostMessage, shown_messages, tool_uses
+from hookline.model.messages import (
+    AnyMessage,
+    HostMessage,
+    Usage,
+    shown_messages,
+    tool_uses,
+    totals_of,
+    usage_of,
+)
 from hookline.model.outcome import ContextItem, Message, Outcome
-from hookline.model.usage import Usage, totals_of, usage_of
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session

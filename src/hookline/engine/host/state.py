@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.host.results import Start
+from hookline.model.messages import Totals, Usage
 from hookline.model.outcome import ContextItem
-from hookline.model.usage import Totals, Usage
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session

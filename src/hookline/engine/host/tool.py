@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from hookline.engine.host.conversation import CLOSED
 from hookline.engine.host.pending import Later, PendingCall
-from hookline.engine.tool_call import (
+from hookline.engine.host.tool_call import (
     CallResult,
     OpenCall,
     Refusal,

@@ -5,7 +5,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from hookline.model.patterns import glob
+from hookline.matching.patterns import glob
 
 _PORTS: Final = {"http": 80, "https": 443}
 _LONGEST: Final = 8192

@@ -21,10 +21,10 @@ from hookline.documents.strict_json import StrictJsonError, read_strict
 from hookline.engine.judge import NO_ANSWER_RANK
 from hookline.handlers.registry import Handler
 from hookline.handlers.specs import GUARDS
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import PRE_TOOL_USE, EventSpec
 from hookline.model.outcome import PASS, Outcome
-from hookline.model.patterns import LONGEST_PATH
 from hookline.model.payloads import ToolCall
 from hookline.model.raw import RawResult
 from hookline.model.run import Run, Status

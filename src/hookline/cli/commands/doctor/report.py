@@ -15,10 +15,10 @@ from hookline.checks.commands.programs import KNOWN_GAP, Tier, survivors
 from hookline.checks.context import entries
 from hookline.checks.coverage import Covered, GuardCoverage
 from hookline.cli.commands.doctor.installation import AgentStatus, InstallationStatus
-from hookline.cli.guard_offer import OFFER, lacks_guards
+from hookline.cli.describe import OFFER, lacks_guards
 from hookline.cli.output import Colour, paint
+from hookline.cli.shown_hooks import USUAL
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
-from hookline.cli.trust_state import USUAL
 from hookline.config.dormant import Dormant
 from hookline.config.install.self_calls import INSTALLED_HERE, is_own_call
 from hookline.config.load import Found, Loaded

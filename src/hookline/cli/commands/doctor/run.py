@@ -26,8 +26,8 @@ from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.commands.trust.run import look_around
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_files, working_directory
 from hookline.cli.output import ExitStatus, Progress, show
+from hookline.cli.shown_hooks import trust_of
 from hookline.cli.text import terminal_width
-from hookline.cli.trust_state import trust_of
 from hookline.config.commands import COMMANDS
 from hookline.config.dormant import Dormant, DormantHooks
 from hookline.config.engine import Engine

@@ -33,9 +33,8 @@ from hookline.cli.engines import (
     working_directory,
 )
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.shown_hooks import shown_hook
+from hookline.cli.shown_hooks import is_held_back, report_held_back, report_store, shown_hook
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
-from hookline.cli.trust_state import is_held_back, report_held_back, report_store
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.explain import ASKED_INSTEAD, MatchResult, deciding_action

@@ -21,6 +21,7 @@ from hookline.cli.describe import (
     translated_text,
 )
 from hookline.cli.output import Colour, paint
+from hookline.cli.shown_hooks import USUAL
 from hookline.cli.text import (
     columns,
     json_lines,
@@ -29,7 +30,6 @@ from hookline.cli.text import (
     with_tildes,
     wrapped,
 )
-from hookline.cli.trust_state import USUAL
 from hookline.config.install.self_calls import INSTALLED_HERE
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import ASKED_INSTEAD

@@ -20,8 +20,8 @@ from hookline.cli.engines import (
     working_directory,
 )
 from hookline.cli.output import ExitStatus, columns, note, show
+from hookline.cli.shown_hooks import is_held_back, report_held_back, report_store, trust_of
 from hookline.cli.text import reason_relative_to, relative_to
-from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.engine.explain import MatchResult, accounts_of, skipped_run
 from hookline.engine.session import Session

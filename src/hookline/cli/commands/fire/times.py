@@ -45,9 +45,9 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, Progress, note, show
 from hookline.cli.requests import RequestError
+from hookline.cli.shown_hooks import is_held_back, report_held_back, report_store, trust_of
 from hookline.cli.text import count_of, terminal_width
 from hookline.cli.times import times
-from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine, strictly
 from hookline.config.load import Loaded
 from hookline.handlers.process.pool import Processes

@@ -20,8 +20,8 @@ from hookline.cli.commands.install.choose import (
     offer_actions,
 )
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, Promise, agent_document
+from hookline.cli.describe import OFFER, lacks_guards
 from hookline.cli.engines import working_directory
-from hookline.cli.guard_offer import OFFER, lacks_guards
 from hookline.cli.output import ExitStatus, note, show, show_part
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width

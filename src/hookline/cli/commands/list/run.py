@@ -25,15 +25,18 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import events_named
-from hookline.cli.shown_hooks import NamedHook, ShownHook, named_hook, shown_hook
-from hookline.cli.text import count_of, fits, json_lines, paragraph, tables, terminal_width
-from hookline.cli.trust_state import (
+from hookline.cli.shown_hooks import (
     USUAL,
+    NamedHook,
+    ShownHook,
     is_held_back,
+    named_hook,
     report_held_back,
     report_store,
+    shown_hook,
     some_of,
 )
+from hookline.cli.text import count_of, fits, json_lines, paragraph, tables, terminal_width
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.install.self_calls import INSTALLED_HERE

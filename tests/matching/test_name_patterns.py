@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.model.name_patterns import LONGEST_NAME, name_fits
+from hookline.matching.name_patterns import LONGEST_NAME, name_fits
 
 
 @given(st.text("abc.-]![", max_size=6), st.text("ab*?[]!-^c.", max_size=9))

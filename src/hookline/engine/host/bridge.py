@@ -20,8 +20,8 @@ from hookline.engine.host.results import (
     Start,
 )
 from hookline.engine.host.tool import Approval, Approve, CheckArguments, RunTool, ToolWords
+from hookline.engine.host.tool_call import CallResult
 from hookline.engine.session import Session
-from hookline.engine.tool_call import CallResult
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome

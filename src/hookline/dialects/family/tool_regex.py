@@ -5,9 +5,9 @@ import string
 
 from hookline.dialects.family.settings import EVERYTHING, MatcherNote, Matching
 from hookline.matching.matchers import regex_or_names
+from hookline.matching.patterns import Patterns
 from hookline.matching.tool_rules import looks_like_tool_pattern
 from hookline.model.errors import PatternError
-from hookline.model.patterns import Patterns
 
 #: A text of these is a name, or several joined by |: it needs no regular expression to mean the same.
 PLAIN = frozenset(string.ascii_letters + string.digits + "_-|")

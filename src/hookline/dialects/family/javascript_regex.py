@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from hookline.dialects.family.settings import MatcherNote
 from hookline.matching.matchers import RegexMatcher
+from hookline.matching.patterns import Expression, Patterns
 from hookline.model.errors import PatternError
 from hookline.model.hook import Matcher
-from hookline.model.patterns import Expression, Patterns
 
 #: Group syntax that other engines know and JavaScript refuses.
 _NOT_JAVASCRIPT: Final = re.compile(r"\(\?(?:[a-zA-Z-]+\)|P[<=>])")

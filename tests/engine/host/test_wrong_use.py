@@ -16,7 +16,8 @@ import pytest
 
 import hookline.events
 from hookline import Blocking, Engine, Outcome, deny, load, rewrite
-from hookline.engine.make_hook import HookOptions
+from hookline.engine.host.make_hook import HookOptions
+from hookline.engine.host.misuse import constant_of
 from hookline.events import (
     EVENTS,
     POST_TOOL_USE,
@@ -31,7 +32,6 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
-from hookline.model.misuse import constant_of
 from hookline.testing import Hooks
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, get_args, overload
 
+from hookline.engine.host.misuse import never_holds
 from hookline.model.events import Capability, EventSpec
 from hookline.model.hook import (
     Condition,
@@ -16,7 +17,6 @@ from hookline.model.hook import (
     Waiting,
     withholds,
 )
-from hookline.model.misuse import never_holds
 from hookline.model.outcome import Outcome
 from hookline.model.policy import CAUSES, Cause, Policy, Reaction
 from hookline.model.run import Mode
@@ -123,7 +123,7 @@ def check_hook(
     """Raise TypeError for arguments that make no hook: not an event, a matcher that is not text, an unknown
     option."""
     if not isinstance(event, EventSpec):
-        from hookline.model.misuse import not_an_event  # noqa: PLC0415 only for a mistake
+        from hookline.engine.host.misuse import not_an_event  # noqa: PLC0415 only for a mistake
 
         raise not_an_event(event, events, where + "({})", decorates=where.endswith(".on"))
     if matcher is not None and not isinstance(matcher, str):
@@ -135,7 +135,7 @@ def check_hook(
             f"{event.name} fires for every {event.subject}: give {where} a matcher such as 'git|npm'"
         )
     if not options.keys() <= HookOptions.__annotations__.keys():
-        from hookline.model.misuse import unknown_option  # noqa: PLC0415 only for a mistake
+        from hookline.engine.host.misuse import unknown_option  # noqa: PLC0415 only for a mistake
 
         raise unknown_option(where, options, ("matcher", *HookOptions.__annotations__))
 
@@ -277,7 +277,7 @@ def _guard(guard: object, event: EventSpec[Any]) -> tuple[str, Any, str]:
     from hookline.handlers.specs import BuiltinSpec  # noqa: PLC0415 as below
 
     if not isinstance(guard, Guard):
-        from hookline.model.misuse import not_an_action  # noqa: PLC0415 only for a mistake
+        from hookline.engine.host.misuse import not_an_action  # noqa: PLC0415 only for a mistake
 
         raise not_an_action(guard, event)
     return "builtin", BuiltinSpec(guard.name, guard.args), guard.name

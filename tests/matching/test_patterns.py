@@ -6,7 +6,7 @@ import pytest
 
 from bench.soak_matching import EVIL_PATTERNS, findings, hostile_subject
 from hookline import PatternError
-from hookline.model.patterns import LONGEST_PATTERN, LONGEST_SUBJECT, Expression, Patterns, compile_re2
+from hookline.matching.patterns import LONGEST_PATTERN, LONGEST_SUBJECT, Expression, Patterns, compile_re2
 from tests.every import every
 
 
@@ -107,7 +107,7 @@ def test_plain_words_mean_what_they_mean_to_re2(pattern: str, anchored: bool):
 @every(("pattern", "needed"), [("write_file|replace", False), ("write_.+", True)])
 def test_only_an_expression_needs_re2(pattern: str, needed: bool):
     code = (
-        "import sys; from hookline.model.patterns import Patterns;"
+        "import sys; from hookline.matching.patterns import Patterns;"
         f" Patterns().expression({pattern!r}, anchored=False); print('re2' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
