@@ -60,8 +60,8 @@ pictures: $(READY)  ## the pictures of the README, from a real run; the console 
 generate: $(READY)  ## write the schemas and the reference pages from the tables
 	@$(RUN)python -m tools.generate
 
-bench: $(READY)  ## what things cost, as ratios; fails when a goal is missed
-	@$(RUN)python -m bench
+bench: $(READY)  ## what things cost, as ratios; AGAINST=DIR compares with another checkout, in turns
+	@$(RUN)python -m bench $(if $(AGAINST),--against $(AGAINST))
 
 soak: $(READY)  ## the long runs, at full counts; fails when a goal is missed
 	@$(RUN)python -m bench.soak

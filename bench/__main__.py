@@ -1,5 +1,6 @@
 """`make bench`: one line per figure; fails when a goal is missed."""
 
+import argparse
 import compileall
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from bench import (
     screen_terminal,
     telemetry_calls,
     tool_calls,
+    turns,
 )
 from bench.figures import FIGURES
 from bench.findings import Finding
@@ -48,37 +50,49 @@ def light_import() -> list[Finding]:
     return [Finding(name, ", ".join(found) or "none", "none", not found)]
 
 
+#: What is measured beside the ratios of `FIGURES`.
+MORE = (
+    loading.findings,
+    tool_calls.findings,
+    host_sessions.findings,
+    relay_calls.findings,
+    telemetry_calls.findings,
+    durable_hooks.findings,
+    decisions.findings,
+    decisions.load,
+    agent_stall.stall,
+    screen_terminal.findings,
+    hindsight.findings,
+    console_pages.findings,
+)
+
+
 def main() -> int:
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument(
+        "words", nargs="*", help="only figures with one of these in their names, or of this module"
+    )
+    parser.add_argument(
+        "--against", metavar="DIR", help="another checkout, set up by its make: both, in turns"
+    )
+    asked = parser.parse_args()
+    figures = [row for row in FIGURES if not asked.words or any(word in row[0] for word in asked.words)]
+    more = [
+        findings
+        for findings in MORE
+        if not asked.words or any(word == findings.__module__.removeprefix("bench.") for word in asked.words)
+    ]
+    if asked.against is not None:
+        return 0 if turns.compare(asked.against, [*(figure for _, figure, _ in figures), *more]) else 1
     # An installed package comes compiled; a checkout under PYTHONDONTWRITEBYTECODE never would be.
     compileall.compile_dir("src", quiet=2)
     findings: list[Finding] = []
-    for name, figure, goal in FIGURES:
-        if wanted and not any(word in name for word in wanted):
-            continue
+    for name, figure, goal in figures:
         measured = run(figure)
         findings.append(Finding(name, f"{measured:.2f}x", f"<= {goal}x", measured <= goal))
         print(findings[-1], flush=True)
-    for more in (
-        (
-            light_import,
-            loading.findings,
-            tool_calls.findings,
-            host_sessions.findings,
-            relay_calls.findings,
-            telemetry_calls.findings,
-            durable_hooks.findings,
-            decisions.findings,
-            decisions.load,
-            agent_stall.stall,
-            screen_terminal.findings,
-            hindsight.findings,
-            console_pages.findings,
-        )
-        if not wanted
-        else ()
-    ):
-        found = more()
+    for measure in (*more, *(() if asked.words else (light_import,))):
+        found = measure()
         findings += found
         print(*found, sep="\n", flush=True)
     return 0 if all(finding.ok for finding in findings) else 1
