@@ -1,7 +1,7 @@
 """Decide which parts of one hook's answer apply.
 
 The wire decodes a raw result into an outcome and possibly a failure; `judge` applies the reaction to a
-failure and keeps what event and policy allow. `applied_mode` and `applied_outcome` say whether the rest has an
+failure and keeps what event and policy allow. `applied` says whether the rest has an
 effect or is only recorded: in shadow mode, or while a person has paused the hook.
 """
 
@@ -306,8 +306,11 @@ def attributed(hook: Hook, outcome: Outcome) -> Outcome:
     return replace(outcome, **changes) if changes else outcome
 
 
+# Answers that are only recorded: in shadow mode, or while a person has paused the hook
+
+
 class Pauses(Protocol):
-    """The pauses of guards. Asked only when a hook stops something, so a call that passes costs nothing."""
+    """The pauses of guards. Asked only when a hook of a file stops something: a call that passes costs nothing."""
 
     def is_paused(self, hook: Hook) -> bool: ...
 
@@ -316,29 +319,26 @@ class Pauses(Protocol):
         ...
 
 
-def applied_mode(hook: Hook, judged: Judgement, pauses: Pauses | None) -> RunMode:
-    """Return the mode in which a hook has answered."""
-    if hook.mode != "enforce" or pauses is None or not _stops(judged):
-        return hook.mode
-    return "paused" if pauses.is_paused(hook) else "enforce"
+def applied(hook: Hook, judged: Judgement, pauses: Pauses | None) -> tuple[RunMode, Outcome]:
+    """Return the mode in which a hook has answered, and the part of its answer that has an effect.
 
-
-def applied_outcome(hook: Hook, judged: Judgement, mode: RunMode, pauses: Pauses | None) -> Outcome:
-    """Return the part of an answer that has an effect; a denial says how a person can pause its guard."""
-    if mode != "enforce":
-        return PASS
+    A denial says how a person can pause its guard.
+    """
+    if hook.mode != "enforce":
+        return hook.mode, PASS
     outcome = judged.outcome
-    if pauses is None or not outcome.blocked or not (hint := pauses.hint(hook)):
-        return outcome
+    if pauses is None or not (judged.failed_closed or _stops(outcome)):
+        return "enforce", outcome
+    if pauses.is_paused(hook):
+        return "paused", PASS
+    if not outcome.blocked or not (hint := pauses.hint(hook)):
+        return "enforce", outcome
     votes = tuple(
         replace(vote, reason=f"{vote.reason} {hint}".lstrip()) if vote.kind == "block" else vote
         for vote in outcome.votes
     )
-    return replace(outcome, votes=votes)
+    return "enforce", replace(outcome, votes=votes)
 
 
-def _stops(judged: Judgement) -> bool:
-    outcome = judged.outcome
-    if outcome is PASS:
-        return judged.failed_closed
-    return judged.failed_closed or bool(outcome.halts) or any(vote.kind != "allow" for vote in outcome.votes)
+def _stops(outcome: Outcome) -> bool:
+    return bool(outcome.halts) or any(vote.kind != "allow" for vote in outcome.votes)

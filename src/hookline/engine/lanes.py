@@ -25,10 +25,12 @@ _FEWEST_INDEXED = 3
 
 
 class MatchedHooks(Struct, frozen=True):
-    """The hooks of a lane whose matcher fits a subject; `final` when there is nothing else to check."""
+    """The hooks of a lane whose matcher fits a subject; `final` when there is no condition to check."""
 
     hooks: tuple[PreparedHook, ...]
     final: bool
+    #: True if nothing else decides which hooks run: no hook of the lane may follow actions of such a call.
+    complete: bool = False
     #: Finds the conditions that can hold, where there are many.
     index: "RuleIndex | None" = None
 
@@ -137,8 +139,18 @@ class Lane:
         if found is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory.clear()
-            found = self._memory[subject] = _match(self.hooks, subject)
+            found = self._memory[subject] = self._match(subject)
         return found
+
+    def _match(self, subject: str) -> MatchedHooks:
+        kept = tuple(each_once(check_matcher(prepared, subject) for prepared in self.hooks))
+        final = not any(each.hook.condition is not None or each.hook.once for each in kept)
+        keys = {each.key for each in kept}
+        complete = final and not (
+            any(each.hook.actions == "others" for each in kept)
+            or any(each.key not in keys for each in self.followers)
+        )
+        return MatchedHooks(kept, final, complete, _index_of(kept))
 
     def subject_of(self, payload: Any) -> str:
         """Return the text that matchers test; empty for an event without a subject."""
@@ -149,12 +161,6 @@ class Lane:
         if not isinstance(found, str) and isinstance(payload, Mapping):
             found = cast("Mapping[str, Any]", payload).get(self._subject)
         return found if isinstance(found, str) else ""
-
-
-def _match(hooks: Iterable[PreparedHook], subject: str) -> MatchedHooks:
-    kept = list(each_once(check_matcher(prepared, subject) for prepared in hooks))
-    final = not any(p.hook.condition is not None or p.hook.once for p in kept)
-    return MatchedHooks(tuple(kept), final, _index_of(kept))
 
 
 def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:

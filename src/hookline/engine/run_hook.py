@@ -19,6 +19,7 @@ from hookline.engine.judge import (
     Refused,
     Skipped,
     Unsure,
+    applied,
     attributed,
     decode_and_judge,
 )
@@ -188,7 +189,11 @@ def _begin_call(state: "DispatchState", prepared: PreparedHook, call: HookInvoca
         raise
     status.ended(call)
     ended = perf_counter()
-    outcome, closed = apply_and_record(state, prepared, call, raw, judged, ended)
+    if judged is PASSED:
+        record(state, prepared, call, raw, judged, ended)
+        outcome, closed = PASS, False
+    else:
+        outcome, closed = apply_and_record(state, prepared, call, raw, judged, ended)
     if judged.dropped:
         outcome += state.had_no_effect(prepared, judged.dropped)
     if ended - call.started > BLOCKS_LOOP:
@@ -269,8 +274,8 @@ def _refuse_doubt(
     """Stop a call that cannot be translated: a guard could not judge it."""
     reason = f"the call of {payload.tool_name} cannot be judged by {prepared.hook.name}: {call.doubt}"
     outcome = attributed(prepared.hook, Outcome(votes=(Vote("block", reason),)))
-    applied, _ = apply_and_record(state, prepared, call, None, Judgement(outcome, "blocked"))
-    return HookAnswer(prepared, applied, payload)
+    effect, _ = apply_and_record(state, prepared, call, None, Judgement(outcome, "blocked"))
+    return HookAnswer(prepared, effect, payload)
 
 
 # From the hook to a raw result
@@ -386,15 +391,10 @@ def apply_and_record(
 ) -> tuple[Outcome, bool]:
     """Record the run; return what applies of it, and True if the hook failed closed."""
     hook = prepared.hook
-    if judged is PASSED:
-        record(state, prepared, call, raw, judged, ended)
-        return PASS, False
-    from hookline.engine.judge import applied_mode, applied_outcome  # noqa: PLC0415 most hooks say nothing
-
-    pauses = state.session.engine.pauses
-    mode = applied_mode(hook, judged, pauses)
+    # A person pauses an entry of a file.
+    mode, outcome = applied(hook, judged, state.session.engine.pauses if hook.where.file else None)
     record(state, prepared, call, raw, judged, ended, mode)
-    return applied_outcome(hook, judged, mode, pauses), judged.failed_closed and mode == "enforce"
+    return outcome, judged.failed_closed and mode == "enforce"
 
 
 def record(

@@ -14,17 +14,14 @@ if TYPE_CHECKING:
 
 def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
     """Return the hooks to run now, in config order. A `once` hook is used up by being selected."""
-    selected = _select_named(lane, event, payload, session)
+    if lane.any_call or lane.hooks[0].is_unchanged(payload, session):
+        matching = lane.matching(payload)
+        if matching.complete:
+            return matching.hooks
+        selected = matching.hooks if matching.final else _select_checked(matching, event, payload, session)
+    else:
+        selected = _select_translated(lane, event, payload, session)
     return _with_followers(lane, selected, event, payload, session) if lane.followers else selected
-
-
-def _select_named(
-    lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
-) -> Sequence[PreparedHook]:
-    if not (lane.any_call or lane.hooks[0].is_unchanged(payload, session)):
-        return _select_translated(lane, event, payload, session)
-    matching = lane.matching(payload)
-    return matching.hooks if matching.final else _select_checked(matching, event, payload, session)
 
 
 def _select_checked(
