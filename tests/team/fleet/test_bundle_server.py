@@ -41,7 +41,7 @@ async def publish(transport: ServerTransport, revision: int, stage: int = WHOLE,
 
 async def status(transport: ServerTransport) -> FleetStatus:
     keys = {key().id: key().public}
-    return fleet_status(await published(transport), (await transport.machines())[0], keys)
+    return fleet_status(await published(transport), (await transport.machines()).reports, keys)
 
 
 def stage_between(one: str, other: str, revision: int) -> int:

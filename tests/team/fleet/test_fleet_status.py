@@ -98,7 +98,51 @@ def test_a_problem_that_is_over_is_kept_and_is_not_one_now() -> None:
     over = Presence(file="x", pid=1, last_problem="no disk", last_problem_at=NOW - 60.0, problems=1)
     found = status(workers={"alpha": WorkerSeen(over, NOW - 5.0)})
     assert found.problems == ()
-    assert found.machines[0].worker == over
+    assert found.machines[0].parts[0].worker == over
+
+
+def several(root: bytes, **users: bytes) -> FleetStatus:
+    """One machine that several use: root takes the bundles, and each user has a worker."""
+    reports = {f"alpha={name}": raw for name, raw in users.items()}
+    return fleet_status(OFFERS, reports, KEYS, now=NOW, for_all={"alpha": root})
+
+
+def test_a_machine_of_several_users_is_one_machine() -> None:
+    agents = {"agents": ("Some Agent",), "asking": ("Some Agent",)}
+    root = report(last_day=LastDay())
+    found = several(root, ann=report(**agents), bob=report(**agents, last_day=LastDay(2, 1)))
+    (machine,) = found.machines
+    assert (machine.report.last_day.runs, machine.report.last_day.failed) == (42, 1)
+    assert [each.user for each in machine.parts] == ["", "ann", "bob"]
+    assert (found.bundles[0].machines, found.bundles[0].meant) == (1, 1)
+    assert said(found) == ["warning: alpha: bob: 1 of 2 runs failed in the last day"]
+
+
+@every(
+    ("root", "ann", "problem"),
+    [
+        ({"at": NOW - 7_200}, {}, "warning: alpha: root's part: silent for 2 hours"),
+        ({}, {"at": NOW - 7_200}, "note: alpha: ann: silent for 2 hours"),
+        # What a user who is away saw last is past.
+        ({}, {"at": NOW - 7_200, **bundled(revision=4)}, "note: alpha: ann: silent for 2 hours"),
+        ({}, bundled(problem="x"), "error: alpha: ann: the bundle guards 5 is closed: x"),
+        (bundled(problem="x"), bundled(problem="x"), "error: alpha: the bundle guards 5 is closed: x"),
+        ({}, {"at": NOW - 31 * 86_400}, ""),
+        ({}, {"machine": "beta"}, ""),  # its key says whose report it is
+    ],
+)
+def test_each_part_of_a_machine_is_judged(root: dict[str, Any], ann: dict[str, Any], problem: str) -> None:
+    found = several(report(**root), ann=report(**ann), bob=report())
+    assert said(found) == [problem] * bool(problem)
+    assert [each.report.machine for each in found.machines] == ["alpha"]
+
+
+def test_users_without_a_part_of_root_have_bundles_of_their_own() -> None:
+    found = fleet_status(
+        OFFERS, {"alpha=ann": report(), "alpha=bob": report(**bundled(revision=4))}, KEYS, now=NOW
+    )
+    assert said(found) == ["error: alpha: bob: has guards 4, and 5 is meant for it"]
+    assert found.bundles[0].machines == 0
 
 
 def test_machines_with_an_older_version_are_one_warning() -> None:

@@ -12,6 +12,7 @@ from hookline import Engine
 from hookline.engine.host.approvals import ApprovalAnswer, ApprovalQueue, QueuedCall
 from hookline.engine.host.pending import PendingCall
 from hookline.events import POST_TOOL_USE
+from hookline.journal.file import account_name
 from hookline.team.fleet.approvals import FleetApprovals
 from hookline.team.fleet.bundles.transport import ServerTransport
 from hookline.team.fleet.connection import (
@@ -26,7 +27,7 @@ from hookline.team.fleet.connection import (
     inbox_of,
 )
 from hookline.team.fleet.permissions import Role, rights_of
-from hookline.team.fleet.settings import read_settings
+from hookline.team.fleet.settings import machine_and_user, read_settings, worker_name
 from hookline.team.fleet.status import read_status
 from tests.team.fleet.machines import bundle, key
 from tests.team.fleet.server import Server, home, needs_server
@@ -34,8 +35,10 @@ from tests.team.fleet.test_worker import at_work, hooks, is_in, result
 from tests.waiting import until
 
 pytestmark = [needs_server, pytest.mark.unmeasured]
+#: This user's part of a machine that others use, too.
+BETA = worker_name("beta", account_name())
 USERS: tuple[tuple[Role, str], ...] = (
-    ("machine", "alpha"), ("machine", "beta"), ("publisher", "publisher"), ("console", "console"),
+    ("machine", "alpha"), ("machine", BETA), ("publisher", "publisher"), ("console", "console"),
     ("administrator", "administrator"),
 )  # fmt: skip
 
@@ -43,7 +46,7 @@ USERS: tuple[tuple[Role, str], ...] = (
 @pytest.fixture
 def server(tmp_path: Path) -> Generator[Server]:
     users = "\n".join(
-        f'{{ user: {name}, password: "x", {rights_of(role, name).config()} }}' for role, name in USERS
+        f'{{ user: "{name}", password: "x", {rights_of(role, name).config()} }}' for role, name in USERS
     )
     made = Server(tmp_path / "nats", f"authorization {{ users: [\n{users}\n] }}\n")
     yield made
@@ -54,9 +57,11 @@ def user(directory: Path, server: Server, name: str, hooks: str = "") -> dict[st
     password = directory / "password"
     password.write_text("x")
     password.chmod(0o600)
+    machine, owner = machine_and_user(name)
     return home(
-        directory, name, server, hooks, user=name, password_file=str(password), timeout=1, approvals=True
-    )
+        directory, name, server, hooks, name=machine, shared=bool(owner), user=name, password_file=str(password),
+        timeout=1, approvals=True,
+    )  # fmt: skip
 
 
 async def refused(
@@ -82,7 +87,7 @@ def test_each_role_does_its_work_with_its_rights_and_no_more(server: Server, tmp
 
 async def _work(everyone: dict[str, dict[str, str]], directory: Path) -> None:
     """A job from one machine to the other and back, a bundle, and the status: none of it is denied."""
-    alpha, beta = everyone["alpha"], everyone["beta"]
+    alpha, beta = everyone["alpha"], everyone[BETA]
     async with at_work(alpha, 0) as one, at_work(beta) as other, Engine(env=alpha, drain_seconds=0) as engine:
         await until(lambda: is_in(one) and is_in(other))
         engine.load(directory)
@@ -128,24 +133,24 @@ async def _misuse(everyone: dict[str, dict[str, str]]) -> None:
     async with connected(read_settings(everyone["alpha"])) as fleet:
         for subject in (
             f"$JS.API.STREAM.PURGE.{AUDIT}", f"$JS.API.STREAM.DELETE.KV_{BUNDLES}", f"$JS.API.STREAM.UPDATE.{AUDIT}",
-            f"$JS.API.STREAM.MSG.DELETE.{AUDIT}", f"$JS.API.STREAM.MSG.GET.{AUDIT}",
-            f"$JS.API.STREAM.MSG.GET.{WAKE}", f"$JS.API.STREAM.MSG.GET.KV_{MACHINES}",
-            f"$KV.{BUNDLES}.guards.1", f"$KV.{BUNDLES}.guards.2", f"$KV.{MACHINES}.report.beta",
-            f"$KV.{MACHINES}.machine.beta", f"$JS.API.DIRECT.GET.KV_{MACHINES}.$KV.{MACHINES}.report.beta",
-            f"$JS.API.DIRECT.GET.{AUDIT}.hl.run.beta", "hl.run.beta", "hl.bundle",
-            f"$JS.API.CONSUMER.MSG.NEXT.{WAKE}.wake-beta", f"$KV.{APPROVALS}.a.alpha.x", f"$KV.{APPROVALS}.q.beta.x",
-            f"$JS.API.STREAM.MSG.GET.KV_{APPROVALS}", "hl.approval.alpha",
-            f"$JS.API.CONSUMER.CREATE.{WAKE}.wake-alpha.hl.wake.beta.*",
+            f"$JS.API.STREAM.MSG.DELETE.{AUDIT}", f"$JS.API.STREAM.MSG.GET.{AUDIT}", f"$JS.API.STREAM.MSG.GET.{WAKE}",
+            f"$JS.API.STREAM.MSG.GET.KV_{MACHINES}", f"$KV.{BUNDLES}.guards.1", f"$KV.{BUNDLES}.guards.2",
+            f"$KV.{MACHINES}.report.{BETA}", f"$KV.{MACHINES}.machine.{BETA}", f"$KV.{MACHINES}.root.beta",
+            f"$JS.API.DIRECT.GET.KV_{MACHINES}.$KV.{MACHINES}.report.{BETA}",
+            f"$JS.API.DIRECT.GET.{AUDIT}.hl.run.{BETA}", f"hl.run.{BETA}", "hl.bundle",
+            f"$JS.API.CONSUMER.MSG.NEXT.{WAKE}.wake-{BETA}", f"$KV.{APPROVALS}.a.alpha.x",
+            f"$KV.{APPROVALS}.q.{BETA}.x", f"$JS.API.STREAM.MSG.GET.KV_{APPROVALS}", "hl.approval.alpha",
+            f"$JS.API.CONSUMER.CREATE.{WAKE}.wake-alpha.hl.wake.{BETA}.*",
             f"$JS.API.CONSUMER.DURABLE.CREATE.{WAKE}.wake-alpha", f"$JS.API.CONSUMER.CREATE.{AUDIT}",
-            f"$JS.API.CONSUMER.DELETE.{WAKE}.wake-beta", f"$JS.ACK.{WAKE}.wake-beta.1.1.1.1.1",
+            f"$JS.API.CONSUMER.DELETE.{WAKE}.wake-{BETA}", f"$JS.ACK.{WAKE}.wake-{BETA}.1.1.1.1.1",
         ):  # fmt: skip
             assert "denies this machine a permission" in await refused(fleet, subject), subject
         for subject in (
-            f"{inbox_of('beta')}.>",
+            f"{inbox_of(BETA)}.>",
             "_INBOX.>",
             "hl.run.>",
             f"$KV.{MACHINES}.>",
-            "hl.over.beta",
+            f"hl.over.{BETA}",
             ">",
         ):
             fleet.denied = ""

@@ -74,8 +74,10 @@ def test_root_takes_the_bundles_and_the_user_has_the_agents(tmp_path: Path) -> N
         found = await until_status(server, lambda found: found.machines[0].report.last_day.runs == 1)
         (machine,) = found.machines
         assert machine.report.bundles[0].revision == 1
-        assert isinstance(machine.worker, Presence)
-        assert machine.worker.problem == ""
+        root, part = machine.parts
+        assert (root.for_all, part.for_all) == (True, False)
+        assert isinstance(part.worker, Presence)
+        assert part.worker.problem == ""
         assert sum("takes the bundles of this machine" in line for line in said) == 1
         assert sum("is in the fleet" in line for line in said) == 1
         await ended(user)

@@ -154,7 +154,7 @@ def test_a_name_is_had_by_one_machine_and_a_machine_by_one_worker(tmp_path: Path
         other = home(tmp_path / "other", "alpha", server, "")
         async with at_work(alpha) as said:
             await until(lambda: is_in(said))
-            with pytest.raises(NameTakenError, match="another machine of the fleet is called alpha"):
+            with pytest.raises(NameTakenError, match="another machine or user of the fleet is called alpha"):
                 await Worker(read_settings(other), other, said.append).run()
             with pytest.raises(
                 AlreadyRunningError, match="a worker of yours is already running on this machine"

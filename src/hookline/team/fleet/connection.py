@@ -428,12 +428,12 @@ async def connect(settings: FleetSettings) -> Fleet:
         fleet.lost.set()
 
     options: dict[str, Any] = {
-        "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": settings.timeout,
+        "servers": list(settings.servers), "name": f"hookline {settings.worker}", "connect_timeout": settings.timeout,
         "reconnect_time_wait": 0.25, "max_reconnect_attempts": 1, "error_cb": failed, "ping_interval": 10,
         "disconnected_cb": disconnected,
         "max_outstanding_pings": 2,
         # Of its own: with rights for this subject alone, no other machine reads the answers.
-        **({"inbox_prefix": inbox_of(settings.name)} if settings.name else {}),
+        **({"inbox_prefix": inbox_of(settings.worker)} if settings.name else {}),
         **client_options(settings),
     }  # fmt: skip
     try:
@@ -473,7 +473,7 @@ async def _connect(client: Any, options: Mapping[str, Any], refused: asyncio.Eve
 
 
 def inbox_of(name: str) -> str:
-    """Return the prefix of subjects on which the server answers a machine."""
+    """Return the prefix of subjects on which the server answers a worker."""
     return f"_INBOX.{name}"
 
 

@@ -185,6 +185,18 @@ def _summed(hours: Sequence[_Hour]) -> LastDay:
     )
 
 
+def total_of(days: Sequence[LastDay]) -> LastDay:
+    """Add up the days of the users of one machine."""
+    return LastDay(
+        sum(each.runs for each in days),
+        sum(each.failed for each in days),
+        sum(each.open_passes for each in days),
+        sum(each.lost for each in days),
+        tuple(sorted({agent for each in days for agent in each.agents})),
+        tuple(sum_of(guard for each in days for guard in each.guards)),
+    )
+
+
 def sum_of(counts: Iterable[GuardCounts]) -> list[GuardCounts]:
     """Add up the counts of each hook of each revision."""
     found: dict[tuple[str, int, str], GuardCounts] = {}

@@ -74,7 +74,7 @@ class Machine:
             if revision is not None:
                 self._revision = revision
                 return
-        raise FleetError(f"the name {self._fleet.settings.name} is being taken by others")
+        raise FleetError(f"the name {self._fleet.settings.worker} is being taken by others")
 
     async def run(self) -> None:
         timed = asyncio.get_running_loop().time()
@@ -106,7 +106,7 @@ class Machine:
 
     @property
     def _key(self) -> str:
-        return f"{KEY}{self._fleet.settings.name}"
+        return f"{KEY}{self._fleet.settings.worker}"
 
     def _refuse_other(self, value: bytes, own: Presence) -> None:
         try:
@@ -114,8 +114,9 @@ class Machine:
         except msgspec.MsgspecError:
             return  # of another version: it does not say which machine has the name
         if other.file not in ("", own.file):
-            name = self._fleet.settings.name
+            name = self._fleet.settings.worker
             raise NameTakenError(
-                f"another machine of the fleet is called {name} (process {other.pid} there);"
-                ' write name = "…" into fleet.toml, with a name of its own for each machine'
+                f"another machine or user of the fleet is called {name} (process {other.pid} of {other.user} there);"
+                ' write name = "…" into fleet.toml, with a name of its own for each machine; on a machine where'
+                " several users have workers, write shared = true into /etc/hookline/fleet.toml"
             )

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from hookline.dialects.dialect import user_directories
 from hookline.dialects.files import read_file
 from hookline.dialects.report import LoadReport
 from hookline.documents.document import Document
+from hookline.journal.file import account_name
 from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
@@ -27,6 +29,8 @@ MANAGED: Final = "/etc/hookline/fleet.toml"
 _FILE: Final = "fleet.toml"
 #: Names are parts of subjects and keys of the server.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+#: Between the name of a machine and a user of it; part of neither.
+_OF: Final = "="
 _SCHEMES: Final = ("nats", "tls")
 #: The keys of the file. `bundles` is read by `hookline.config.bundles.settings`.
 _SHAPES: Final[Mapping[str, str]] = {
@@ -34,7 +38,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "password_file": "text", "token_file": "text", "ca": "text", "certificate": "text", "key": "text",
     "timeout": "a number", "replicas": "a whole number", "lease": "a number", "slots": "a whole number",
     "mask": "a list of texts", "audit_seconds": "a number", "audit_days": "a number",
-    "approvals": "true or false", "bundles": "an object",
+    "approvals": "true or false", "shared": "true or false", "bundles": "an object",
 }  # fmt: skip
 _LEAST: Final[Mapping[str, float]] = {
     "replicas": 1, "slots": 1, "lease": 1, "timeout": 0.1, "audit_seconds": 0.1, "audit_days": 1,
@@ -50,6 +54,26 @@ _TOGETHER: Final = (("user", "password_file"), ("password_file", "user"), ("key"
 def is_name(text: str) -> bool:
     """Return True if the text is a valid name of a machine."""
     return _NAME.fullmatch(text) is not None
+
+
+def is_worker_name(text: str) -> bool:
+    """Return True if the text is a machine, or a user of one as `MACHINE=USER`."""
+    machine, of, user = text.partition(_OF)
+    return is_name(machine) and (is_name(user) or not of)
+
+
+def worker_name(machine: str, user: str) -> str:
+    """Return the name in the fleet of the worker of one user of a machine that several use."""
+    if not is_name(user):  # such as DOMAIN\\ann; without the digest it could be another user's
+        letters = re.sub(r"[^A-Za-z0-9]+", "-", user).strip("-")[:40] or "user"
+        user = f"{letters}-{sha256(user.encode()).hexdigest()[:8]}"
+    return f"{machine}{_OF}{user}"
+
+
+def machine_and_user(worker: str) -> tuple[str, str]:
+    """Return the machine of a worker, and the user; that is empty for the only one of its machine."""
+    machine, _, user = worker.partition(_OF)
+    return machine, user
 
 
 class SettingsError(HooklineError):
@@ -89,8 +113,15 @@ class FleetSettings(Struct, frozen=True, kw_only=True):
     audit_days: float = 90.0
     #: True if people of the team may answer what waits for an approval on this machine.
     approvals: bool = False
+    #: True if several users of this machine have workers: each has a name of its own below the machine's.
+    shared: bool = False
     #: Where each of them was set.
     where: Mapping[str, Where] = {}
+
+    @property
+    def worker(self) -> str:
+        """The name of this user's worker in the fleet: the machine's, or `MACHINE=USER` on a shared machine."""
+        return worker_name(self.name, account_name()) if self.shared else self.name
 
     def place(self, key: str) -> str:
         """Return where a key is set, or would be, for a message."""

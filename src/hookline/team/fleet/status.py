@@ -6,13 +6,15 @@ from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.bundles.format import WHOLE, Bundle, BundleError, read_body, split, verify
-from hookline.team.fleet.bundles.report import BundleState, MachineReport
+from hookline.team.fleet.bundles.report import BundleState, MachineReport, merged
 from hookline.team.fleet.bundles.transport import Offered, Transport, WorkerSeen
 from hookline.team.fleet.counts import GuardCounts, slowest, sum_of
 from hookline.team.fleet.machine import Presence
 from hookline.team.fleet.rollout import Gate, judge_stage
+from hookline.team.fleet.settings import machine_and_user
 
 #: `error`: something is not guarded, or not seen; `warning`: it will be, or it may be; `note`: to know.
 Level = Literal["error", "warning", "note"]
@@ -61,10 +63,16 @@ class PublishedBundle(Struct, frozen=True, kw_only=True):
     gate: Gate | None = None
 
 
-class MachineStatus(Struct, frozen=True, kw_only=True):
-    #: Empty but for its name if it has not reported: it takes no bundles.
-    report: MachineReport
-    #: The last status of its worker; None if it has none.
+class MachinePart(Struct, frozen=True, kw_only=True):
+    """One process of a machine: the worker of a user, or root's part, which takes the bundles for all users."""
+
+    #: The user, where several of the machine have workers; empty if there is one.
+    user: str = ""
+    #: True for root's part.
+    for_all: bool = False
+    #: None if it has not reported: it takes no bundles.
+    report: MachineReport | None = None
+    #: The last status of the worker; None if it has none.
     worker: Presence | None = None
     #: When it was last heard of, in seconds since the epoch.
     seen: float = 0.0
@@ -72,14 +80,38 @@ class MachineStatus(Struct, frozen=True, kw_only=True):
     @property
     def version(self) -> str:
         """The version of Hookline there; empty if it did not say so."""
-        return (
-            self.worker.hookline if self.worker is not None and self.worker.hookline else self.report.hookline
-        )
+        own = self.worker.hookline if self.worker is not None else ""
+        return own or (self.report.hookline if self.report is not None else "")
 
     @property
     def left(self) -> bool:
-        """True if its worker has ended, and said so."""
+        """True if the worker has ended, and said so."""
         return self.worker is not None and not self.worker.file
+
+    @property
+    def who(self) -> str:
+        """The start of a sentence about it, where a machine has several."""
+        return "root's part: " if self.for_all else f"{self.user}: " if self.user else ""
+
+
+class MachineStatus(Struct, frozen=True, kw_only=True):
+    #: What all parts say together. Empty but for its name if none has reported: it takes no bundles.
+    report: MachineReport
+    #: When it was last heard of, in seconds since the epoch.
+    seen: float = 0.0
+    #: Root's part first, then one for each user who has a worker.
+    parts: tuple[MachinePart, ...] = ()
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions of Hookline there, as far as it said so."""
+        return tuple(sorted({each.version for each in self.parts if each.version}, key=_version))
+
+    @property
+    def left(self) -> bool:
+        """True if the workers of all users have ended, and said so."""
+        users = [each for each in self.parts if not each.for_all]
+        return bool(users) and all(each.left for each in users)
 
 
 class FleetStatus(Struct, frozen=True, kw_only=True):
@@ -118,9 +150,9 @@ async def read_status(
     `audit`: count missing runs by reading all of the audit, instead of believing the machines' own counts.
     """
     offers = await newest_offers(transport, keys)
-    reports, workers = await transport.machines()
+    seen = await transport.machines()
     gaps = await transport.gaps() if audit else None
-    return fleet_status(offers, reports, keys, workers, gaps)
+    return fleet_status(offers, seen.reports, keys, seen.workers, gaps, for_all=seen.for_all)
 
 
 async def newest_offers(transport: Transport, keys: Mapping[str, bytes] | None) -> list[Offered]:
@@ -164,26 +196,28 @@ def fleet_status(
     workers: Mapping[str, WorkerSeen] | None = None,
     gaps: Mapping[str, int] | None = None,
     now: float | None = None,
+    *,
+    for_all: Mapping[str, bytes] | None = None,
 ) -> FleetStatus:
     """Judge the state of the fleet.
 
+    `reports` and `workers` are by the names of workers, `for_all` are the reports of root's parts by machine.
     `keys`: trusted keys; None: this machine has none, and signatures are not checked. `gaps`: missing runs as
     somebody counted them in the audit; None: as the machines say.
     """
     now = time.time() if now is None else now
     found, refused = _published(offers, keys)
-    read = [_read(machine, raw) for machine, raw in sorted(reports.items())]
-    machines, gone = _machines([each for each in read if isinstance(each, MachineReport)], workers or {}, now)
+    unread: list[FleetProblem] = []
+    users, roots = (dict(_read(each, unread)) for each in (reports, for_all or {}))
+    machines, gone = _machines(users, roots, workers or {}, now)
     known = [each.report for each in machines]
     bundles = tuple(_summary(name, own, known, now) for name, own in sorted(found.items()))
-    missing = (
-        _missing(machines) if gaps is None else {name: count for name, count in sorted(gaps.items()) if count}
-    )
+    missing = _missing(machines) if gaps is None else _by_machine(gaps)
     problems = [
         *refused,
         *(one for name, own in sorted(found.items()) for one in _about_bundle(name, own, now)),
         *(one for each in bundles for one in _about_stage(each)),
-        *(each for each in read if isinstance(each, FleetProblem)),
+        *unread,
         *(one for each in machines for one in _about_machine(each, found, now)),
         *_about_gaps(machines, missing, now),
         *_about_versions(machines),
@@ -200,20 +234,43 @@ def fleet_status(
 
 
 def _machines(
-    reports: Sequence[MachineReport], workers: Mapping[str, WorkerSeen], now: float
+    users: Mapping[str, MachineReport],
+    roots: Mapping[str, MachineReport],
+    workers: Mapping[str, WorkerSeen],
+    now: float,
 ) -> tuple[tuple[MachineStatus, ...], tuple[str, ...]]:
-    """Return every machine that has reported or has a worker, and the names of those that are long gone."""
-    by_name = {each.machine: each for each in reports}
-    found = [_machine(name, by_name.get(name), workers.get(name)) for name in sorted({*by_name, *workers})]
+    """Return every machine that has reported or has a worker, and the names of those that are long gone.
+
+    Of a machine that is there, a user who is long gone is left out.
+    """
+    parts: dict[str, list[MachinePart]] = {
+        name: [MachinePart(for_all=True, report=each, seen=each.at)] for name, each in roots.items()
+    }
+    for name in sorted({*users, *workers}):
+        machine, user = machine_and_user(name)
+        parts.setdefault(machine, []).append(_part(user, users.get(name), workers.get(name)))
+    found = [_machine(name, own, now) for name, own in sorted(parts.items())]
     gone = tuple(each.report.machine for each in found if now - each.seen > GONE)
     return tuple(each for each in found if each.report.machine not in gone), gone
 
 
-def _machine(name: str, report: MachineReport | None, worker: WorkerSeen | None) -> MachineStatus:
-    return MachineStatus(
-        report=report or MachineReport(machine=name),
+def _part(user: str, report: MachineReport | None, worker: WorkerSeen | None) -> MachinePart:
+    return MachinePart(
+        user=user,
+        report=report,
         worker=worker.presence if worker is not None else None,
         seen=max(report.at if report is not None else 0.0, worker.at if worker is not None else 0.0),
+    )
+
+
+def _machine(name: str, parts: Sequence[MachinePart], now: float) -> MachineStatus:
+    there = [each for each in parts if now - each.seen <= GONE] or parts
+    root = next((each.report for each in there if each.for_all), None)
+    users = [each.report for each in there if each.report is not None and not each.for_all]
+    return MachineStatus(
+        report=merged(root, users) if root is not None or users else MachineReport(machine=name),
+        seen=max(each.seen for each in there),
+        parts=tuple(there),
     )
 
 
@@ -237,12 +294,16 @@ def _published(
     return found, refused
 
 
-def _read(machine: str, raw: bytes) -> MachineReport | FleetProblem:
-    try:
-        return msgspec.json.decode(raw, type=MachineReport)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        text = "its report cannot be read; it may be of another version"
-        return FleetProblem(level="warning", about=machine[:80], text=text)
+def _read(reports: Mapping[str, bytes], unread: list[FleetProblem]) -> Iterator[tuple[str, MachineReport]]:
+    """Yield the reports that can be read. The key says of which machine each is: its rights are for that alone."""
+    for name, raw in sorted(reports.items()):
+        try:
+            report = msgspec.json.decode(raw, type=MachineReport)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            text = "its report cannot be read; it may be of another version"
+            unread.append(FleetProblem(level="warning", about=name[:80], text=text))
+            continue
+        yield name, replace(report, machine=machine_and_user(name)[0])
 
 
 # -- bundles
@@ -311,13 +372,7 @@ def _about_stage(bundle: PublishedBundle) -> Iterator[FleetProblem]:
 def _about_machine(
     status: MachineStatus, found: Mapping[str, Mapping[int, Bundle]], now: float
 ) -> Iterator[FleetProblem]:
-    for level, text in (
-        *_about_presence(status, now),
-        *_about_state(status.report, now),
-        *_about_agents(status.report),
-        *_behind(status.report, found, now),
-        *_about_day(status.report),
-    ):
+    for level, text in (*_about_presence(status, now), *_about_parts(status, found, now)):
         yield FleetProblem(level=level, about=status.report.machine, text=text)
 
 
@@ -325,11 +380,43 @@ _Judged = Iterator[tuple[Level, str]]
 
 
 def _about_presence(status: MachineStatus, now: float) -> _Judged:
+    """Yield what is silent: the machine, or a part of it; without root's part nothing takes its bundles."""
     quiet = now - status.seen
-    if quiet > SILENT and not status.left:
-        yield "warning" if quiet > LONG_SILENT else "note", f"silent for {_length(quiet)}"
-    if status.worker is not None and status.worker.problem and not status.left:
-        yield "error", f"its worker says: {status.worker.problem}"
+    if quiet > SILENT:
+        if not status.left:
+            yield _silence(quiet), f"silent for {_length(quiet)}"
+    else:
+        for each in status.parts:
+            if now - each.seen > SILENT and not each.left:
+                level = "warning" if each.for_all else _silence(now - each.seen)
+                yield level, f"{each.who}silent for {_length(now - each.seen)}"
+    for each in status.parts:
+        if each.worker is not None and each.worker.problem and not each.left:
+            yield "error", f"{each.who}its worker says: {each.worker.problem}"
+
+
+def _silence(seconds: float) -> Level:
+    return "warning" if seconds > LONG_SILENT else "note"
+
+
+def _about_parts(status: MachineStatus, found: Mapping[str, Mapping[int, Bundle]], now: float) -> _Judged:
+    """Yield what each part reports; root's part and the users see one directory of bundles, which is said once.
+
+    What a user has said of bundles is past when the worker is silent and root's part takes them.
+    """
+    rooted, told = status.parts[0].for_all, set[str]()
+    for part in status.parts:
+        report = part.report
+        if report is None:
+            continue
+        if part.for_all or not rooted or now - part.seen <= SILENT:
+            for level, text in (*_about_state(report, now), *_behind(report, found, now)):
+                if text not in told:
+                    yield level, f"{'' if part.for_all else part.who}{text}"
+                told.update((text,) if part.for_all else ())
+        if not part.for_all:
+            for level, text in (*_about_agents(report), *_about_day(report)):
+                yield level, f"{part.who}{text}"
 
 
 def _about_state(machine: MachineReport, now: float) -> _Judged:
@@ -392,17 +479,31 @@ def _about_day(machine: MachineReport) -> _Judged:
 
 def _missing(machines: Iterable[MachineStatus]) -> dict[str, int]:
     """Return the missing runs by machine, as they say themselves."""
-    return {
-        each.report.machine: each.worker.missing
+    found = {
+        each.report.machine: sum(part.worker.missing for part in each.parts if part.worker is not None)
         for each in machines
-        if each.worker is not None and each.worker.missing
     }
+    return {name: count for name, count in found.items() if count}
+
+
+def _by_machine(gaps: Mapping[str, int]) -> dict[str, int]:
+    """Add up the missing runs of the workers of each machine."""
+    found: dict[str, int] = {}
+    for worker, count in sorted(gaps.items()):
+        machine = machine_and_user(worker)[0]
+        found[machine] = found.get(machine, 0) + count
+    return {name: count for name, count in found.items() if count}
 
 
 def _about_gaps(
     machines: Iterable[MachineStatus], missing: Mapping[str, int], now: float
 ) -> Iterator[FleetProblem]:
-    found = {each.report.machine: each.worker.missed for each in machines if each.worker is not None}
+    found = {
+        each.report.machine: max(
+            (part.worker.missed for part in each.parts if part.worker is not None), default=0.0
+        )
+        for each in machines
+    }
     for machine, count in missing.items():
         at = found.get(machine, 0.0)
         level: Level = "note" if at and now - at > _MISSING else "warning"
@@ -412,8 +513,8 @@ def _about_gaps(
 def _about_versions(machines: Iterable[MachineStatus]) -> Iterator[FleetProblem]:
     by_version: dict[str, list[str]] = {}
     for each in machines:
-        if each.version:
-            by_version.setdefault(each.version, []).append(each.report.machine)
+        for version in each.versions:
+            by_version.setdefault(version, []).append(each.report.machine)
     newest = max(by_version, key=_version, default="")
     for version, names in sorted(by_version.items()):
         if version != newest:

@@ -99,14 +99,15 @@ class Worker:
         for_all: bool = False,
     ) -> None:
         """Prepare a worker. `for_all`: it only takes bundles, for all users of this machine; they have workers, too."""
-        self.settings = settings
+        # Root's part is that of the machine.
+        self.settings = settings = replace(settings, shared=settings.shared and not for_all)
         self._for_all = for_all
         self._env = env
         self._say = say
         self._folder = os.path.join(state_dir(env), "fleet")
         self._outbox = Outbox(env)
         self._taken = RemoteJobs(env, settings.lease)
-        self._shipper = Shipper(env, settings.name, self._note, settings.mask, settings.audit_seconds)
+        self._shipper = Shipper(env, settings.worker, self._note, settings.mask, settings.audit_seconds)
         self._taker: JobConsumer | None = None
         self._file = ""
         self._lost = 0
@@ -128,7 +129,7 @@ class Worker:
         journal = user_journal(self._env, caller="hookline fleet")
         try:
             self._file = self._taken.prepare()
-            self._outbox.join(self.settings.name)
+            self._outbox.join(self.settings.worker)
             async with Engine(
                 journal=journal, env=self._env, durable=self._taken, drain_seconds=0.5
             ) as engine:
@@ -180,7 +181,7 @@ class Worker:
 
     async def _serve(self, fleet: Fleet, hooks: FleetHooks, begun: Callable[[], None]) -> None:
         """Serve over one connection. Raises FleetError when the server goes away."""
-        name = self.settings.name
+        name = self.settings.worker
         if self._taken.is_new_server(await fleet.prepare()):
             self._outbox.ask_again()
             self._taken.report_all_again()

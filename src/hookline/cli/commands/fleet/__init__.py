@@ -50,8 +50,12 @@ ACTIONS: Mapping[str, FleetAction] = {
     "init": FleetAction(
         "create the streams and buckets on the server, and set how long the audit keeps runs",
         "For an administrator: machines then need no rights to create anything. It may be repeated.",
-        ("--permissions", "--machine", "--json"),
-        examples=("hookline fleet init", "hookline fleet init --permissions machine --machine build-1"),
+        ("--permissions", "--machine", "--user", "--json"),
+        examples=(
+            "hookline fleet init",
+            "hookline fleet init --permissions machine --machine build-1",
+            "hookline fleet init --permissions machine --machine build-1 --user ann    of a shared one",
+        ),
     ),
     "keygen": FleetAction(
         "make a key that bundles are signed with, in the file PATH",
@@ -124,6 +128,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "help": "only print the rights of this role, as the server's configuration has them",
     },
     "--machine": {"metavar": "NAME", "help": "the name of the machine (join: by default the host name)"},
+    "--user": {"metavar": "USER", "help": "a user of that machine, if its settings have shared = true"},
     "--credentials": {"metavar": "FILE", "help": "credentials of this machine, as nsc makes them; they are copied"},
     "--trust": {
         "action": "append", "default": [], "metavar": "KEY",

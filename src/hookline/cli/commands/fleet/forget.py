@@ -7,11 +7,11 @@ from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.model.safe_text import one_line
-from hookline.team.fleet.settings import is_name
+from hookline.team.fleet.settings import is_worker_name
 
 
 async def run(args: argparse.Namespace) -> int:
-    if not args.words or not all(map(is_name, args.words)):
+    if not args.words or not all(map(is_worker_name, args.words)):
         raise RequestError("give the machines: hookline fleet forget laptop-7")
     async with transport_of(args) as transport:
         forgotten = [each for each in args.words if await transport.forget(each)]

@@ -8,7 +8,7 @@ from hookline.cli.output import show
 from hookline.cli.requests import RequestError
 from hookline.team.fleet.connection import connected
 from hookline.team.fleet.permissions import rights_of
-from hookline.team.fleet.settings import is_name, read_settings
+from hookline.team.fleet.settings import is_name, read_settings, worker_name
 
 
 async def run(args: argparse.Namespace) -> int:
@@ -31,5 +31,7 @@ def _permissions(args: argparse.Namespace) -> int:
         raise RequestError(f"--machine {name[:80]!r} is not a valid machine name")
     if args.permissions == "machine" and args.machine is None:
         raise RequestError("each machine has rights of its own: --machine NAME, as `name` of its fleet.toml")
-    rights = rights_of(args.permissions, name)
+    if args.user is not None and args.permissions != "machine":
+        raise RequestError("--user is a user of a machine: --permissions machine --machine NAME --user USER")
+    rights = rights_of(args.permissions, worker_name(name, args.user) if args.user else name)
     return show(as_json(rights) if args.json else rights.config(), as_json=args.json)

@@ -26,10 +26,12 @@ _LONGEST = 500
 async def known_fleet(transport: Transport) -> KnownFleet:
     """Return what machines have reported so far; nothing if that cannot be read."""
     try:
-        reports, _workers = await transport.machines()
+        seen = await transport.machines()
     except FleetError:
         return KnownFleet()
-    return KnownFleet(tuple(each.report for each in fleet_status((), reports, {}).machines))
+    return KnownFleet(
+        tuple(each.report for each in fleet_status((), seen.reports, {}, for_all=seen.for_all).machines)
+    )
 
 
 def overruled(args: argparse.Namespace, objections: Sequence[str]) -> bool:

@@ -14,7 +14,14 @@ from hookline.cli.text import count_of, paragraph, table, terminal_width
 from hookline.config.bundles.settings import bundle_settings
 from hookline.matching.nearest import nearest
 from hookline.model.safe_text import one_line
-from hookline.team.fleet.status import LEVELS, FleetStatus, MachineStatus, PublishedBundle, read_status
+from hookline.team.fleet.status import (
+    LEVELS,
+    FleetStatus,
+    MachinePart,
+    MachineStatus,
+    PublishedBundle,
+    read_status,
+)
 
 #: Machines write the reports, so their texts are shown with care.
 _LONGEST, _LONGEST_CELL = 500, 80
@@ -97,11 +104,11 @@ def _problems(found: FleetStatus, width: int) -> Iterator[str]:
 def _machine_lines(found: FleetStatus, width: int) -> Iterator[str]:
     """Yield everything that is known about one machine."""
     (machine,) = found.machines
-    report, worker = machine.report, machine.worker
+    report = machine.report
     day = report.last_day
     facts = [
-        ("seen", _seen(machine, found.at)), ("version", machine.version), ("groups", ", ".join(report.groups)),
-        ("keys", ", ".join(report.keys)),
+        ("seen", _seen(machine, found.at)), ("version", ", ".join(machine.versions)),
+        ("groups", ", ".join(report.groups)), ("keys", ", ".join(report.keys)),
         ("agents", ", ".join(report.agents or ())), ("that ask Hookline", ", ".join(report.asking)),
         ("runs, last day", f"{day.runs:,}, {day.failed:,} failed, {day.open_passes:,} failed open"),
     ]  # fmt: skip
@@ -109,23 +116,29 @@ def _machine_lines(found: FleetStatus, width: int) -> Iterator[str]:
         (f"bundle {each.name}", f"{each.revision}, expires {_until(each.expires, found.at)}")
         for each in report.bundles
     ]
-    if worker is not None:
-        facts += [
-            ("user", worker.user), ("jobs", f"{worker.waiting:,} wait, {worker.running:,} of others run here"),
-            ("not sent", f"{worker.unsent:,} bytes of runs, {worker.wakes:,} wakes"),
-            ("problem now", worker.problem or "none"),
-        ]  # fmt: skip
-        if worker.last_problem:
-            ago = _length(found.at - worker.last_problem_at)
-            facts.append(
-                ("last problem", f"{ago} ago: {worker.last_problem} ({worker.problems:,} since it started)")
-            )
+    facts += [fact for part in machine.parts for fact in _part_facts(part, found.at)]
     yield from (f"{name:18} {one_line(value, _LONGEST)}" for name, value in facts if value)
     for each in day.guards:
         counts = f"{each.runs:,} runs, {each.denied:,} denied, {each.failed:,} failed"
         shadow = f", {each.would_block:,} would have been blocked" if each.would_block else ""
         yield f"{one_line(f'guard {each.hook}', 40):18} {counts}{shadow}"
     yield from _problems(found, width)
+
+
+def _part_facts(part: MachinePart, now: float) -> Iterator[tuple[str, str]]:
+    """Yield what is known about root's part of a machine, or about the worker of one of its users."""
+    worker = part.worker
+    if part.for_all:
+        yield "bundles for all", f"taken by root's part, seen {_length(now - part.seen)} ago"
+    if worker is None:
+        return
+    yield "user", f"{worker.user}{', who has left' if part.left else ''}"
+    yield "jobs", f"{worker.waiting:,} wait, {worker.running:,} of others run here"
+    yield "not sent", f"{worker.unsent:,} bytes of runs, {worker.wakes:,} wakes"
+    yield "problem now", worker.problem or "none"
+    if worker.last_problem:
+        ago = _length(now - worker.last_problem_at)
+        yield "last problem", f"{ago} ago: {worker.last_problem} ({worker.problems:,} since it started)"
 
 
 def _bundle_row(now: float) -> Callable[[PublishedBundle], tuple[str, ...]]:
@@ -151,7 +164,7 @@ def _row(machine: MachineStatus, gaps: Mapping[str, int], now: float) -> tuple[s
     return (
         report.machine,
         _seen(machine, now),
-        machine.version,
+        ", ".join(machine.versions),
         ", ".join(f"{each.name} {each.revision or '?'}" for each in report.bundles) or "none",
         f"{day.runs:,}",
         f"{day.failed:,}",

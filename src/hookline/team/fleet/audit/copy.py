@@ -24,7 +24,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 from hookline.team.fleet.audit.ship import Batch, UnreadableBatchError, read_batch
 from hookline.team.fleet.connection import AUDIT, Fleet, FleetError, StoredMessage, connected
-from hookline.team.fleet.settings import FleetSettings, is_name
+from hookline.team.fleet.settings import FleetSettings, is_worker_name
 from hookline.trust.store import replace_file
 
 #: Bytes after which a file is full. Each machine has two; together they are no more than the audit of the server.
@@ -42,7 +42,7 @@ _AGAIN: Final = 1.0
 #: Seconds for which a gap is shown.
 _SHOWN: Final = 7 * 86_400.0
 _CAPITAL: Final = re.compile(r"[A-Z]")
-_FILE: Final = re.compile(r"((?:[a-z0-9_-]|~[a-z])+)\.jsonl(?:\.1)?")
+_FILE: Final = re.compile(r"((?:[a-z0-9_=-]|~[a-z])+)\.jsonl(?:\.1)?")
 
 
 class _Copied(Struct, kw_only=True):
@@ -75,7 +75,7 @@ class AuditCopy:
     """Copies of other machines' journals, updated while it runs."""
 
     def __init__(self, settings: FleetSettings, env: Mapping[str, str], say: Callable[[str], None]) -> None:
-        self.machine = settings.name
+        self.machine = settings.worker
         self._settings = settings
         self._say = say
         self._folder = os.path.join(state_dir(env), "audit")
@@ -95,7 +95,7 @@ class AuditCopy:
             return {}
         own = self._own
         found = {_machine(match[1]) for file in files if (match := _FILE.fullmatch(file))}
-        return {name: self._path(name) for name in sorted(found) if is_name(name) and name != own}
+        return {name: self._path(name) for name in sorted(found) if is_worker_name(name) and name != own}
 
     def notes(self) -> Sequence[str]:
         """Return notes that readers of the runs need."""
@@ -190,7 +190,7 @@ class AuditCopy:
             batch = read_batch(message.data)
         except UnreadableBatchError:
             batch = None
-        if batch is None or not is_name(name) or batch.machine != name or not _is_possible(batch):
+        if batch is None or not is_worker_name(name) or batch.machine != name or not _is_possible(batch):
             position.refused += 1
         elif name != self._own:
             self._add(position, batch, message.written, whole=whole)

@@ -59,15 +59,17 @@ class ActivationResult(Struct, frozen=True):
 
 
 class Activator:
-    """Activation of bundles on one machine. `clock` is the time in seconds since the epoch."""
+    """Activation of bundles on one machine, for one user or for all. `clock` is the time in seconds since the epoch."""
 
     def __init__(
-        self, settings: BundleSettings, loader: Loader, clock: Callable[[], float] = time.time
-    ) -> None:
+        self, settings: BundleSettings, loader: Loader, clock: Callable[[], float] = time.time, *,
+        for_all: bool = False,
+    ) -> None:  # fmt: skip
         self.settings = settings
         self.place = BundleStore(settings.place)
         self.loader = loader
         self._clock = clock
+        self._for_all = for_all or (settings.managed and os.geteuid() == 0)
 
     def offer(self, raw: bytes, key: str | None = None) -> ActivationResult:
         """Activate a bundle if it is valid here. `key` is the name it was offered under, `NAME.REVISION`.
@@ -213,7 +215,7 @@ class Activator:
     @property
     def _mode(self) -> int:
         """The mode of new directories: where root takes bundles for all users, they must be able to read them."""
-        return 0o755 if self.settings.managed and os.geteuid() == 0 else 0o700
+        return 0o755 if self._for_all else 0o700
 
     def _activate(self, bundle: Bundle, raw: bytes) -> None:
         self._unpack(bundle)

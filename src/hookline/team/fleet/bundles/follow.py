@@ -36,7 +36,7 @@ class NotInFleetError(HooklineError):
     """An error for a machine that takes no bundles; the message says how to change that."""
 
 
-def activator(env: Mapping[str, str]) -> Activator:
+def activator(env: Mapping[str, str], *, for_all: bool = False) -> Activator:
     """Return the activator of this machine, by its settings. Raises NotInFleetError."""
     settings = bundle_settings(env)
     if settings is None:
@@ -44,7 +44,7 @@ def activator(env: Mapping[str, str]) -> Activator:
             "this machine takes no bundles: write [bundles] with keys = [...] into /etc/hookline/fleet.toml "
             "or ~/.config/hookline/fleet.toml"
         )
-    return Activator(settings, Loader(home_dialect(), standard_handlers(env=env), env))
+    return Activator(settings, Loader(home_dialect(), standard_handlers(env=env), env), for_all=for_all)
 
 
 async def take(activator: Activator, transport: Transport) -> list[ActivationResult]:
@@ -140,6 +140,7 @@ class _Follower:
         self._env = env
         self._say = say
         self._every = every
+        self._for_all = for_all
         self._reporter = _Reporter(transport, env, for_all=for_all)
         #: The offers and the settings that were looked at last, and when.
         self._seen: object = None
@@ -147,12 +148,12 @@ class _Follower:
 
     async def run(self) -> None:
         """Take bundles when there is something new, and look from time to time, because hints get lost."""
-        own = activator(self._env)
+        own = activator(self._env, for_all=self._for_all)
         try:
             async with self._transport.changes() as changed:
                 while True:
                     changed.clear()
-                    own = activator(self._env)
+                    own = activator(self._env, for_all=self._for_all)
                     await self._look(own)
                     await self._reporter.send(own)
                     with suppress(TimeoutError):

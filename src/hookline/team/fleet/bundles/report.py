@@ -1,7 +1,7 @@
 """Report a machine's active bundles, its refusals, its agents, and what its hooks did in a day."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from hookline.config.install.plan import installed_entries, is_there
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallError, InstallScope, Site
 from hookline.dialects.registry import every_dialect
-from hookline.team.fleet.counts import LastDay, last_day
+from hookline.team.fleet.counts import LastDay, last_day, total_of
 
 if TYPE_CHECKING:
     from hookline.team.fleet.bundles.activate import Activator
@@ -110,8 +110,27 @@ def _state(activator: "Activator", name: str, now: float) -> BundleState:
     )
 
 
-def merged(root: MachineReport, user: MachineReport) -> MachineReport:
-    """Return one report of a machine where root takes the bundles and a user has the agents."""
+def merged(root: MachineReport | None, users: Sequence[MachineReport]) -> MachineReport:
+    """Return one report of a machine: its bundles as root's part has them, what happened as its users say.
+
+    Without root's part every user has bundles of his own, and the machine has those that all of them have.
+    """
+    last = root or max(users, key=lambda each: each.at)
+    known = [each.agents for each in users if each.agents is not None]
     return replace(
-        root, at=max(root.at, user.at), last_day=user.last_day, agents=user.agents, asking=user.asking
+        last,
+        at=max(each.at for each in (last, *users)),
+        bundles=last.bundles if root is not None else tuple(_of_all(users)),
+        refused=last.refused if root is not None else tuple(one for each in users for one in each.refused),
+        last_day=total_of([each.last_day for each in users]),
+        agents=tuple(sorted({agent for some in known for agent in some})) if known else None,
+        asking=tuple(sorted({agent for each in users for agent in each.asking})),
     )
+
+
+def _of_all(users: Sequence[MachineReport]) -> Iterator[BundleState]:
+    """Yield the bundles that all users have, each as the one who is most behind has it."""
+    for each in users[0].bundles:
+        same = [one for user in users for one in user.bundles if one.name == each.name]
+        if len(same) == len(users):
+            yield min(same, key=lambda one: (not one.problem, one.revision))

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle
 from hookline.team.fleet.audit.ship import gaps
-from hookline.team.fleet.bundles.report import MachineReport, merged
 from hookline.team.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
 from hookline.team.fleet.machine import KEY, Presence
+from hookline.team.fleet.settings import machine_and_user
 from hookline.trust.store import replace_file
 
 #: The subject on which publishers say that there is something new.
@@ -45,6 +45,14 @@ class WorkerSeen(Struct, frozen=True):
     at: float
 
 
+class SeenFleet(Struct, frozen=True):
+    """The reports of workers, and the workers, by their names; and the reports of root's parts, by machine."""
+
+    reports: Mapping[str, bytes] = {}
+    workers: Mapping[str, WorkerSeen] = {}
+    for_all: Mapping[str, bytes] = {}
+
+
 class Transport(Protocol):
     async def version(self) -> str:
         """Return a text that changes when a bundle is published, issued again or removed. Raises FleetError."""
@@ -67,7 +75,7 @@ class Transport(Protocol):
         ...
 
     async def forget(self, machine: str) -> bool:
-        """Remove everything known about a machine. Returns False if nothing is."""
+        """Remove everything known about a machine, or one user of it. Returns False if nothing is."""
         ...
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
@@ -78,8 +86,8 @@ class Transport(Protocol):
         """Keep the report of a machine. `for_all`: that of the process which takes bundles for all of its users."""
         ...
 
-    async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
-        """Return the reports, and the current and past workers, by machine."""
+    async def machines(self) -> SeenFleet:
+        """Return the reports, and the current and past workers."""
         ...
 
     async def gaps(self) -> Mapping[str, int]:
@@ -123,9 +131,7 @@ class ServerTransport:
         await self.fleet.say(_HINT, key.encode())
 
     async def forget(self, machine: str) -> bool:
-        names = {f"{REPORTS}{machine}", f"{FOR_ALL}{machine}", f"{KEY}{machine}"} & set(
-            await self.fleet.names(MACHINES)
-        )
+        names = [name for name in await self.fleet.names(MACHINES) if machine in _about(name)]
         there = [each.key for each in await self.fleet.values(MACHINES, sorted(names))]
         for each in there:
             await self.fleet.purge(MACHINES, each)
@@ -141,9 +147,11 @@ class ServerTransport:
         await self.fleet.say(_HINT, key_of(bundle).encode())
 
     async def report(self, machine: str, raw: bytes, *, for_all: bool = False) -> None:
-        await self.fleet.put(MACHINES, f"{FOR_ALL if for_all else REPORTS}{machine}", raw)
+        own = self.fleet.settings
+        key = f"{FOR_ALL}{machine}" if for_all else f"{REPORTS}{own.worker if own.shared else machine}"
+        await self.fleet.put(MACHINES, key, raw)
 
-    async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
+    async def machines(self) -> SeenFleet:
         reports: dict[str, bytes] = {}
         for_all: dict[str, bytes] = {}
         workers: dict[str, WorkerSeen] = {}
@@ -156,10 +164,7 @@ class ServerTransport:
                 with suppress(msgspec.MsgspecError):  # of another version
                     presence = msgspec.json.decode(each.value, type=Presence)
                     workers[each.key.removeprefix(KEY)] = WorkerSeen(presence, each.written)
-        return {
-            **for_all,
-            **{name: _merged(for_all.get(name), raw) for name, raw in reports.items()},
-        }, workers
+        return SeenFleet(reports, workers, for_all)
 
     async def gaps(self) -> Mapping[str, int]:
         return await gaps(self.fleet)
@@ -208,23 +213,20 @@ class DirectoryTransport:
         del for_all  # `pull` reports for itself
         _write(os.path.join(self._machines, f"{machine}.json"), raw)
 
-    async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
+    async def machines(self) -> SeenFleet:
         names = _names(self._machines, ".json")
-        return {each.removesuffix(".json"): raw for each, raw in _files(self._machines, names, LARGEST)}, {}
+        return SeenFleet(
+            {each.removesuffix(".json"): raw for each, raw in _files(self._machines, names, LARGEST)}
+        )
 
     async def gaps(self) -> Mapping[str, int]:
         return {}
 
 
-def _merged(root: bytes | None, user: bytes) -> bytes:
-    """Combine the reports of root's part and of the user's; one that cannot be read is shown as it is."""
-    if root is None:
-        return user
-    try:
-        one, other = (msgspec.json.decode(each, type=MachineReport) for each in (root, user))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return root
-    return msgspec.json.encode(merged(one, other))
+def _about(key: str) -> tuple[str, ...]:
+    """Return the machine that a key is about, and its worker."""
+    worker = next((key.removeprefix(each) for each in (REPORTS, FOR_ALL, KEY) if key.startswith(each)), "")
+    return (worker, machine_and_user(worker)[0]) if worker else ()
 
 
 def _taken(bundle: Bundle) -> FleetError:

@@ -67,7 +67,7 @@ class JobConsumer:
         """Consume jobs until cancelled. `hooks` returns this machine's hooks for the fleet, by their keys."""
         asking: dict[str, asyncio.Task[None]] = {}
         await self.begin()
-        home = self._fleet.listening(f"hl.home.{self._fleet.settings.name}", self._is_home)
+        home = self._fleet.listening(f"hl.home.{self._fleet.settings.worker}", self._is_home)
         try:
             async with home, asyncio.TaskGroup() as group:
                 group.create_task(self._report())
