@@ -14,8 +14,8 @@ from time import perf_counter
 from bench.ratios import Timed, ratio
 from hookline.agent.tools.shell import Streams, run_in_shell
 from hookline.execguard.judge import ExecRules, GuardRow, RuleRow
-from hookline.execguard.messages import Question, Reply
-from hookline.execguard.supervision import CallContext, Decider, GuardedResult, Supervision
+from hookline.execguard.messages import ExecQuestion, Reply
+from hookline.execguard.supervision import CallContext, ExecDecider, GuardedResult, Supervision
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Listeners
 from hookline.model.raw import Exited
@@ -24,7 +24,7 @@ _FORKS = "import os\nfor _ in range(1000):\n    pid = os.fork()\n    if not pid:
 _SECONDS = 60.0
 
 
-class _Rules(Decider):
+class _Rules(ExecDecider):
     """Rules and guards as a careful user has them."""
 
     @property
@@ -39,7 +39,7 @@ class _Rules(Decider):
             path=os.environ["PATH"],
         )
 
-    async def answer(self, question: Question, call: CallContext) -> Reply:
+    async def answer(self, question: ExecQuestion, call: CallContext) -> Reply:
         del call
         return Reply(question.id, False, "nobody is here")
 

@@ -10,7 +10,7 @@ from hookline import Engine
 from hookline.engine.host.tool import ApprovalRequest
 from hookline.events import PRE_TOOL_USE
 from hookline.execguard.git.commands import spelled_out
-from hookline.execguard.git.settings import UnknownSettingsError, View, parse_settings
+from hookline.execguard.git.settings import GitFiles, UnknownSettingsError, parse_settings
 from hookline.execguard.messages import FileWall
 from hookline.execguard.supervision import Walls
 from hookline.guards import guard as builtin_guard
@@ -125,7 +125,7 @@ def test_a_push_that_the_user_approved_is_verified_and_runs(room: Room) -> None:
 
 def test_settings_that_cannot_be_read_are_judged_as_the_worst(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s")
-    view = View("", str(tmp_path), {"GIT_CONFIG_GLOBAL": str(tmp_path / "s")})
+    view = GitFiles("", str(tmp_path), {"GIT_CONFIG_GLOBAL": str(tmp_path / "s")})
 
     (found,) = spelled_out(("git", "push", "origin"), view)
 

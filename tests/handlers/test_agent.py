@@ -5,8 +5,8 @@ import pytest
 
 from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.agent import (
+    AgentConversation,
     AgentHandler,
-    AgentRun,
     AgentSpec,
     HookAgentTool,
     HookToolOutput,
@@ -41,7 +41,7 @@ class Runner:
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
-    ) -> AgentRun:
+    ) -> AgentConversation:
         self.begun.append((task, model, [tool.name for tool in tools]))
         return self
 

@@ -10,7 +10,7 @@ from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.documents.document import read_document
 from hookline.events import EVENTS
 from hookline.extending import ConfigPath, Layer, Tools, standard_handlers
-from hookline.handlers.agent import AgentRun, HookAgentTool
+from hookline.handlers.agent import AgentConversation, HookAgentTool
 from hookline.handlers.mcp_tool import McpReply
 from hookline.matching.patterns import Patterns
 from hookline.model.policy import CAUSES
@@ -33,7 +33,7 @@ class Host:
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
-    ) -> AgentRun:
+    ) -> AgentConversation:
         raise NotImplementedError
 
     async def call_tool(self, server: str, tool: str, arguments: Mapping[str, Any]) -> McpReply:

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hookline.team.ops import Metric, measured, prometheus
+from hookline.team.ops import OperationsMetric, measured, prometheus
 from hookline.team.serve.app import ServerLimits
 from hookline.telemetry import vocabulary
 from tests.handlers.calls import finished
@@ -199,8 +199,8 @@ def test_a_decision_that_comes_too_late_is_no_decision_also_of_a_builtin(tmp_pat
 
 def test_metrics_are_prometheus_text() -> None:
     metrics = (
-        Metric("a_total", "counter", "Things.", 3),
-        Metric("b", "gauge", "By.", label="why", values={'x"\n': 1}),
+        OperationsMetric("a_total", "counter", "Things.", 3),
+        OperationsMetric("b", "gauge", "By.", label="why", values={'x"\n': 1}),
     )
     assert prometheus(metrics) == (
         '# HELP a_total Things.\n# TYPE a_total counter\na_total 3\n# HELP b By.\n# TYPE b gauge\nb{why="x\\"\\n"} 1\n'

@@ -11,7 +11,7 @@ from hookline.cli.requests import RequestError
 from hookline.documents.document import read_document
 
 if TYPE_CHECKING:
-    from hookline.handlers.agent import AgentRun, HookAgentTool
+    from hookline.handlers.agent import AgentConversation, HookAgentTool
     from hookline.handlers.prompt import Completer
 
 
@@ -42,7 +42,7 @@ class CommandRunner:
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: "Sequence[HookAgentTool]"
-    ) -> "AgentRun":
+    ) -> "AgentConversation":
         runner = ModelAgentRunner(self._port, self._model)
         return await runner.begin(task, system=system, model=model, tools=tools)
 

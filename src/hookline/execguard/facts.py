@@ -6,7 +6,7 @@ import stat
 import struct
 from typing import Final, NamedTuple
 
-from hookline.execguard.kernel import Machine, Notification
+from hookline.execguard.kernel import Architecture, Notification
 
 #: Bytes of one argument: the kernel's own limit. `MAX_ARG_STRLEN`.
 _LONGEST_TEXT: Final = 131_072
@@ -53,7 +53,7 @@ class UnreadableError(Exception):
 class FactReader:
     """A reader of execs; it remembers which files are scripts."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Architecture) -> None:
         self._machine = machine
         self._first_lines: dict[Identity, bytes] = {}
 

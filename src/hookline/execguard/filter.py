@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from hookline.execguard.kernel import IO_URING_SETUP, Machine
+from hookline.execguard.kernel import IO_URING_SETUP, Architecture
 
 _LOAD: Final = 0x20
 _IF_EQUAL: Final = 0x15
@@ -27,7 +27,7 @@ _DETOURS: Final = {socket.IPPROTO_IP: (4,), socket.IPPROTO_IPV6: (5, 6, 57)}
 
 
 @cache
-def guard_filter(machine: Machine, *, network: bool = False) -> bytes:
+def guard_filter(machine: Architecture, *, network: bool = False) -> bytes:
     """Return a filter that reports each exec; with a network wall also each `connect`.
 
     Calls of a third set (x32) and of unknown architectures are refused.
@@ -55,7 +55,7 @@ def guard_filter(machine: Machine, *, network: bool = False) -> bytes:
     )
 
 
-def _network(machine: Machine) -> list[bytes]:
+def _network(machine: Architecture) -> list[bytes]:
     """Return the rows of the network wall: which sockets there are, and what could go around `connect`."""
     calls = machine.sockets
     flags = ((calls.sendto, 3), (calls.sendmsg, 2), (calls.sendmmsg, 3))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from hookline.engine.host.tool import ask
 from hookline.engine.judge import Pauses
 from hookline.execguard.judge import ExecRules, GuardRow, RuleRow
-from hookline.execguard.messages import Denied, FileWall, NetworkWall, Question, Reply
+from hookline.execguard.messages import Denied, ExecQuestion, FileWall, NetworkWall, Reply
 from hookline.execguard.probe import Level
 from hookline.execguard.supervision import (
     MOST_DENIALS,
     CallContext,
-    Decider,
+    ExecDecider,
     GuardedResult,
     Supervision,
     Walls,
@@ -62,7 +62,7 @@ def guard_rows(hooks: Iterable[Hook], pauses: Pauses | None) -> tuple[GuardRow, 
     return tuple(rows)
 
 
-def exec_started(question: Question, call: CallContext) -> p.ExecStarted:
+def exec_started(question: ExecQuestion, call: CallContext) -> p.ExecStarted:
     """Return the payload of ExecStart."""
     return p.ExecStarted(
         program=question.name,
@@ -75,7 +75,7 @@ def exec_started(question: Question, call: CallContext) -> p.ExecStarted:
     )
 
 
-def reply_by_hooks(question: Question, outcome: Outcome) -> Reply | str | None:
+def reply_by_hooks(question: ExecQuestion, outcome: Outcome) -> Reply | str | None:
     """Return the hooks' denial, or their reason to ask; None if they let it pass."""
     vote = outcome.deciding_vote
     if outcome.blocked:
@@ -94,7 +94,7 @@ def denial_run(denied: Denied, session_id: str, agent: str | None = None) -> Run
     )  # fmt: skip
 
 
-class SessionDecider(Decider):
+class SessionDecider(ExecDecider):
     """Decides for a session: by its guards and hooks, by further rules, and by its `approve`."""
 
     def __init__(self, session: "Session", deny: Sequence[RuleRow], ask_rules: Sequence[RuleRow]) -> None:
@@ -120,7 +120,7 @@ class SessionDecider(Decider):
     def asks_always(self) -> bool:
         return self._session.has(e.EXEC_START)
 
-    async def answer(self, question: Question, call: CallContext) -> Reply:
+    async def answer(self, question: ExecQuestion, call: CallContext) -> Reply:
         finding, session = question.finding, self._session
         reason = finding.reason if finding is not None else ""
         if session.has(e.EXEC_START):

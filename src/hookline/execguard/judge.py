@@ -17,7 +17,7 @@ from hookline.actions.action import Action, PathContext
 from hookline.actions.kinds import KINDS
 from hookline.execguard.facts import ExecFacts, Identity, UnreadableError, environment_of
 from hookline.execguard.git.commands import GitCommand, may_depend, spelled_out
-from hookline.execguard.git.settings import View
+from hookline.execguard.git.settings import GitFiles
 from hookline.guards.judge import GuardJudge, reason_for
 from hookline.guards.rows import GuardLineReader
 from hookline.guards.settings import read_settings
@@ -203,7 +203,7 @@ class ExecJudge:
         except UnreadableError:
             yield GitCommand(("git", "push", "--mirror"), "variables that cannot be read")
             return
-        view = View(f"/proc/{facts.tid}/root", f"/proc/{facts.tid}/cwd", env)
+        view = GitFiles(f"/proc/{facts.tid}/root", f"/proc/{facts.tid}/cwd", env)
         yield from spelled_out(facts.argv, view)
 
     def _spellings(self, facts: ExecFacts) -> Iterator[tuple[str, ...]]:

@@ -36,7 +36,7 @@ EVENT_EXEC: Final = 4
 WALL: Final = 0x40000000
 
 
-class Machine(Struct, frozen=True):
+class Architecture(Struct, frozen=True):
     """Numbers of one processor architecture, and of the older one whose programs it runs, too."""
 
     arch: int
@@ -71,11 +71,11 @@ _PIDFD_OPEN, _PIDFD_GETFD = 434, 438
 _PIDFD_THREAD: Final = os.O_EXCL
 
 MACHINES: Final = {
-    "x86_64": Machine(
+    "x86_64": Architecture(
         0xC000003E, 317, 59, 322, 0x40000003, (11, 358), SocketCalls(41, 42, 44, 46, 307, 54),
         (102, 359, 362, 369, 370, 345, IO_URING_SETUP), 0x40000000,
     ),
-    "aarch64": Machine(
+    "aarch64": Architecture(
         0xC00000B7, 277, 221, 281, 0x40000028, (11, 387), SocketCalls(198, 203, 206, 211, 269, 208),
         (102, 281, 283, 290, 296, 374, IO_URING_SETUP),
     ),
@@ -83,7 +83,7 @@ MACHINES: Final = {
 
 
 @cache
-def machine() -> Machine | None:
+def machine() -> Architecture | None:
     """Return the numbers of this machine, or None where they are not known."""
     known = sys.platform == "linux" and sys.maxsize > 1 << 32
     return MACHINES.get(os.uname().machine) if known else None

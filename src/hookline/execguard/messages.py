@@ -31,7 +31,7 @@ class NetworkWall(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class SupervisedCommand(Struct, frozen=True, kw_only=True):
     """A command to run under supervision."""
 
     argv: tuple[str, ...]
@@ -56,7 +56,7 @@ class Job(Struct, frozen=True, kw_only=True):
     number: int = 0
 
 
-class Question(Struct, frozen=True, tag="exec"):
+class ExecQuestion(Struct, frozen=True, tag="exec"):
     """An exec that waits for the engine's answer."""
 
     id: int
@@ -80,7 +80,7 @@ class Denied(Struct, frozen=True, tag="denied"):
     killed: bool = False
 
 
-class Started(Struct, frozen=True, tag="started"):
+class CommandStarted(Struct, frozen=True, tag="started"):
     """The command runs."""
 
     pid: int
@@ -103,7 +103,7 @@ class Problem(Struct, frozen=True, tag="problem"):
     text: str
 
 
-Report = Question | Denied | Started | Ended | Problem
+Report = ExecQuestion | Denied | CommandStarted | Ended | Problem
 
 
 class Reply(Struct, frozen=True):
@@ -118,7 +118,7 @@ class Reply(Struct, frozen=True):
 
 _reports = msgspec.json.Decoder(Report)
 _replies = msgspec.json.Decoder(Reply)
-_jobs = msgspec.json.Decoder(Job)
+_jobs = msgspec.json.Decoder(SupervisedCommand)
 
 
 def encoded(record: Struct) -> bytes:
@@ -156,7 +156,7 @@ def sealed(record: Struct) -> int:
     return descriptor
 
 
-def job_in(descriptor: int) -> Job:
+def job_in(descriptor: int) -> SupervisedCommand:
     with open(descriptor, "rb") as file:
         return _jobs.decode(file.read())
 

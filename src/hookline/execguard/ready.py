@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from hookline.execguard.judge import ExecRules
-from hookline.execguard.messages import Job, receive, sealed, send
+from hookline.execguard.messages import SupervisedCommand, receive, sealed, send
 from hookline.handlers.process.early_status import EarlyStatus
 from hookline.handlers.process.spawn import Child, Mark, Pipes, Started, explained, find_program
 from hookline.model.raw import Failed
@@ -43,7 +43,9 @@ class Supervisors:
         own = {self._zygote.pid} if self._zygote is not None else set[int]()
         return frozenset(own | ({self._next[0]} if self._next is not None else set()))
 
-    def start(self, job: Job, rules: ExecRules, mark: Mark, env_path: str) -> Supervised | Failed:
+    def start(
+        self, job: SupervisedCommand, rules: ExecRules, mark: Mark, env_path: str
+    ) -> Supervised | Failed:
         """Start a command; the caller reads `channel`. Nothing runs unsupervised if that fails."""
         program = find_program(job.argv[0], env_path, job.cwd)
         if isinstance(program, Failed):

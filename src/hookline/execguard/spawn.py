@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hookline.execguard.kernel import install, libc
-from hookline.execguard.messages import Job
+from hookline.execguard.messages import SupervisedCommand
 
 _SET_SIGMASK: Final = 0x08
 _SET_SIGDEF: Final = 0x04
@@ -27,7 +27,7 @@ class Spawning:
     """A command that is being started."""
 
     def __init__(
-        self, job: Job, program: bytes, streams: tuple[int, int, int], walls: Callable[[], None]
+        self, job: SupervisedCommand, program: bytes, streams: tuple[int, int, int], walls: Callable[[], None]
     ) -> None:
         self._job = job
         self._program = program
@@ -91,7 +91,7 @@ class Spawning:
             self.pid = pid.value
 
 
-def _environment(job: Job) -> dict[str, str]:
+def _environment(job: SupervisedCommand) -> dict[str, str]:
     """Return the variables of a command. Behind a network wall names are resolved by TCP: there is no UDP."""
     if job.network is None or not job.network.hosts:
         return job.env

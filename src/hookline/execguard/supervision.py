@@ -14,14 +14,14 @@ from hookline.execguard.judge import ExecRules
 from hookline.execguard.messages import (
     Denied,
     Ended,
+    ExecQuestion,
     FileWall,
-    Job,
     Mode,
     NetworkWall,
     Problem,
-    Question,
     Reply,
     Report,
+    SupervisedCommand,
     encoded,
     receive,
     report_of,
@@ -101,7 +101,7 @@ class CallContext(Struct, frozen=True):
     tool_use_id: str = ""
 
 
-class Decider:
+class ExecDecider:
     """Answers supervisors on behalf of one owner. Subclasses ask hooks and users."""
 
     @property
@@ -114,7 +114,7 @@ class Decider:
         """True if hooks want to see every exec."""
         return False
 
-    async def answer(self, question: Question, call: CallContext) -> Reply:
+    async def answer(self, question: ExecQuestion, call: CallContext) -> Reply:
         """Decide about an exec. It must not raise."""
         raise NotImplementedError
 
@@ -128,7 +128,7 @@ class Supervision:
     def __init__(
         self,
         processes: Processes,
-        decider: Decider,
+        decider: ExecDecider,
         *,
         most_denials: int = MOST_DENIALS,
         supervisors: Supervisors | None = None,
@@ -171,7 +171,7 @@ class Supervision:
         """Run a command to its end. When cancelled, it and all it started are killed."""
         mode: Mode = "verify" if self.abilities.level == "verify" else "notify"
         walls = walls if walls is not None else Walls()
-        job = Job(
+        job = SupervisedCommand(
             argv=tuple(argv),
             program="",
             env={},
@@ -202,7 +202,9 @@ class Supervision:
 class _GuardedRun:
     """One command: it is started by a supervisor, whose questions are answered."""
 
-    def __init__(self, supervisors: Supervisors, decider: Decider, job: Job, call: CallContext) -> None:
+    def __init__(
+        self, supervisors: Supervisors, decider: ExecDecider, job: SupervisedCommand, call: CallContext
+    ) -> None:
         self._supervisors = supervisors
         self._decider = decider
         self._job = job
@@ -264,7 +266,7 @@ class _GuardedRun:
         return True
 
     def _handle(self, report: Report) -> None:
-        if isinstance(report, Question):
+        if isinstance(report, ExecQuestion):
             task = asyncio.ensure_future(self._answer(report))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -276,7 +278,7 @@ class _GuardedRun:
         elif isinstance(report, Problem):
             self._problem = report.text
 
-    async def _answer(self, question: Question) -> None:
+    async def _answer(self, question: ExecQuestion) -> None:
         running = self._running
         if running is None:
             return

@@ -21,14 +21,14 @@ from hookline.execguard.facts import ExecFacts, FactReader, UnreadableError
 from hookline.execguard.filter import guard_filter
 from hookline.execguard.judge import ExecFinding, ExecJudge
 from hookline.execguard.messages import (
+    CommandStarted,
     Denied,
     Ended,
-    Job,
+    ExecQuestion,
     Problem,
-    Question,
     Reply,
     Report,
-    Started,
+    SupervisedCommand,
     encoded,
     receive,
     reply_of,
@@ -79,7 +79,7 @@ class Supervisor:
     """The supervisor of one command."""
 
     def __init__(
-        self, judge: ExecJudge, job: Job, channel: socket.socket, streams: tuple[int, int, int]
+        self, judge: ExecJudge, job: SupervisedCommand, channel: socket.socket, streams: tuple[int, int, int]
     ) -> None:
         machine = kernel.machine()
         if machine is None:
@@ -197,7 +197,7 @@ class Supervisor:
             return False
         kernel.hide_memory()
         self._pid = spawning.pid
-        self._say(Started(spawning.pid))
+        self._say(CommandStarted(spawning.pid))
         if self._pid in self._early:
             self._ended(self._early[self._pid])
         return False
@@ -348,7 +348,7 @@ class Supervisor:
         named = (facts.cwd, facts.interpreter or facts.real, self._judge.name_of(facts))
         cwd, program, name = (shown_argv((text,))[0] for text in named)
         if not self._say(
-            Question(self._asked, waiting.tid, shown_argv(facts.argv), cwd, program, name, finding)
+            ExecQuestion(self._asked, waiting.tid, shown_argv(facts.argv), cwd, program, name, finding)
         ):
             self._deny_waiting()
 

@@ -19,7 +19,7 @@ from hookline.execguard.facts import ExecFacts
 from hookline.execguard.filter import guard_filter
 from hookline.execguard.judge import ExecJudge, ExecRules
 from hookline.execguard.kernel import libc, machine, signal_descriptor
-from hookline.execguard.messages import Job, Problem, encoded, job_in, receive, sealed, send
+from hookline.execguard.messages import Problem, SupervisedCommand, encoded, job_in, receive, sealed, send
 from hookline.execguard.supervisor import Supervisor
 
 #: By machine: the number of clone, and True if the address for the thread's id comes before the one for its storage.
@@ -90,7 +90,7 @@ def _touch(judge: ExecJudge) -> None:
     """Use once what a command needs, before there is one: the pages that a fork shares are copied then."""
     judge.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
     encoded(Problem(""))
-    job_in(sealed(Job(argv=("cat",), program="/bin/cat", env={}, cwd="/")))
+    job_in(sealed(SupervisedCommand(argv=("cat",), program="/bin/cat", env={}, cwd="/")))
     if (known := machine()) is not None:
         guard_filter(known)
     os.close(signal_descriptor(signal.SIGCHLD))

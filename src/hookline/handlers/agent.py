@@ -51,7 +51,7 @@ class HookAgentTool(Protocol):
     async def call(self, arguments: Mapping[str, Any]) -> str: ...
 
 
-class AgentRun(Protocol):
+class AgentConversation(Protocol):
     """One conversation in progress."""
 
     async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
@@ -69,7 +69,7 @@ class AgentRunner(Protocol):
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
-    ) -> AgentRun: ...
+    ) -> AgentConversation: ...
 
 
 class AgentHandler:
@@ -111,7 +111,7 @@ class AgentHandler:
         """Do nothing: the runner belongs to the host."""
 
 
-async def take_steps(run: AgentRun, tools: Mapping[str, HookAgentTool], max_steps: int) -> RawResult:
+async def take_steps(run: AgentConversation, tools: Mapping[str, HookAgentTool], max_steps: int) -> RawResult:
     """Step until there is an answer. Running out of steps is a crash: it ran, and ended without one."""
     outputs: Sequence[HookToolOutput] = ()
     for _ in range(max_steps):

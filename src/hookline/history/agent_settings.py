@@ -34,7 +34,7 @@ class SettingsHere(Struct, frozen=True):
     events: frozenset[str] = frozenset()
 
 
-class AgentSettings:
+class SettingsCache:
     """Settings of all agents, each read once for each directory."""
 
     def __init__(self, loader: Loader, env: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.history.agent_settings import AgentSettings
+from hookline.history.agent_settings import SettingsCache
 from hookline.history.coverage import CoverageTotals, CoveredSession, MissedCall
 
 Cause = Literal[
@@ -26,7 +26,7 @@ class Causes:
     """Totals of all sessions, from which causes are inferred."""
 
     def __init__(
-        self, sightings: CoverageTotals, callers: Mapping[str, str], settings: AgentSettings
+        self, sightings: CoverageTotals, callers: Mapping[str, str], settings: SettingsCache
     ) -> None:
         """Take `callers`: by agent, its name in the journal."""
         self._sightings = sightings

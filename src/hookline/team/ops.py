@@ -19,7 +19,7 @@ _RECEIVE: Final = 5.0
 _CONNECTIONS: Final = 16
 
 
-class Metric(Struct, frozen=True):
+class OperationsMetric(Struct, frozen=True):
     """One figure, or one for each value of a label."""
 
     name: str
@@ -36,21 +36,21 @@ class Operations(Struct, frozen=True):
 
     #: Return why it cannot do its work now; empty if it can.
     not_ready: Callable[[], str]
-    metrics: Callable[[], Iterable[Metric]]
+    metrics: Callable[[], Iterable[OperationsMetric]]
 
 
 #: Units that are part of a metric's name in Prometheus.
 _UNITS: Final = {"By": "_bytes", "s": "_seconds"}
 
 
-def measured(metric: vocabulary.Metric, value: float) -> Metric:
+def measured(metric: vocabulary.Metric, value: float) -> OperationsMetric:
     """Return a figure of OpenTelemetry's table under the name that it has in Prometheus."""
     total = "_total" if metric.kind == "counter" else ""
     name = f"{metric.name.replace('.', '_')}{_UNITS.get(metric.unit, '')}{total}"
-    return Metric(name, "counter" if total else "gauge", metric.meaning, value)
+    return OperationsMetric(name, "counter" if total else "gauge", metric.meaning, value)
 
 
-def prometheus(metrics: Iterable[Metric]) -> str:
+def prometheus(metrics: Iterable[OperationsMetric]) -> str:
     """Format metrics as Prometheus text."""
     lines: list[str] = []
     for each in metrics:

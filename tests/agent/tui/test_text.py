@@ -3,7 +3,7 @@
 import pytest
 from rich.text import Text
 
-from hookline.agent.tui.status import Facts, status_line
+from hookline.agent.tui.status import StatusFacts, status_line
 from hookline.agent.tui.text.paint import Painter, exact, marked, words
 from hookline.agent.tui.text.stream import Stream, as_markdown
 
@@ -67,7 +67,7 @@ def test_a_text_beside_a_mark_wraps_beside_it() -> None:
 
 
 def test_the_status_line_drops_what_matters_least() -> None:
-    facts = Facts(
+    facts = StatusFacts(
         model="m" * 12, mode="plan", directory="~/project", hooks=3, untrusted=1, queued=2, state="busy"
     )
     assert status_line(facts, 120).strip().endswith("F2 hooks")

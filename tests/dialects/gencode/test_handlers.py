@@ -7,7 +7,7 @@ import pytest
 
 from hookline import Outcome
 from hookline.extending import Handler, standard_handlers
-from hookline.handlers.agent import AgentRun, HookAgentTool, HookToolOutput, Step
+from hookline.handlers.agent import AgentConversation, HookAgentTool, HookToolOutput, Step
 from tests.dialects.gencode.hooks import agent_with_hooks, bash, says
 from tests.dialects.hooked_agent import HookedAgent
 from tests.handlers.servers import Answer, Server, response, serving
@@ -85,7 +85,7 @@ class Runner:
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
-    ) -> AgentRun:
+    ) -> AgentConversation:
         self.begun.append((task, system, model))
         return self
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hookline.team.console.queries import ConsoleTotals, HookTimes, OpenPass
-from hookline.team.console.views.start import Facts, Standing, standing
+from hookline.team.console.views.start import Standing, StartFacts, standing
 
 
 def _agent(title: str, *, installed: bool = True, seen: bool = True) -> dict[str, Any]:
@@ -14,7 +14,7 @@ def _agent(title: str, *, installed: bool = True, seen: bool = True) -> dict[str
     }
 
 
-def _facts(**changes: Any) -> Facts:
+def _facts(**changes: Any) -> StartFacts:
     doctor = {
         "agents": changes.pop("agents", [_agent("Claude Code")]),
         "guards": changes.pop("guards", [{}, {}]),
@@ -25,7 +25,7 @@ def _facts(**changes: Any) -> Facts:
         "doctor": doctor, "doctor_problem": "", "runs": 10, "today": ConsoleTotals(), "passes": (), "hooks": (),
         "dead_letters": 0, "missed_calls": 0,
     }  # fmt: skip
-    return Facts(**{**known, **changes})
+    return StartFacts(**{**known, **changes})
 
 
 def _commands(answer: Standing) -> list[str]:

@@ -11,7 +11,7 @@ from hookline.agent.models.port import (
     Piece,
     ToolOffer,
 )
-from hookline.handlers.agent import AgentRun, HookAgentTool, HookToolOutput, RequestedCall, Step
+from hookline.handlers.agent import AgentConversation, HookAgentTool, HookToolOutput, RequestedCall, Step
 from hookline.model.messages import Assistant, Message, ToolMessage, User
 
 #: The name under which arguments that are not an object are passed: no tool has it, so the tool refuses them.
@@ -41,7 +41,7 @@ class ModelAgentRunner:
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
-    ) -> AgentRun:
+    ) -> AgentConversation:
         offers = tuple(_offer(tool) for tool in tools)
         return _Run(self._port, model or self._model, system, task, offers)
 

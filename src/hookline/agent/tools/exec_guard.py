@@ -14,10 +14,10 @@ from hookline.config.engine import Engine
 from hookline.engine.session import Session
 from hookline.execguard.guard import denial_run, exec_started, guard_rows, reply_by_hooks
 from hookline.execguard.judge import ExecRules, RuleRow
-from hookline.execguard.messages import Denied, FileWall, NetworkWall, Question, Reply
+from hookline.execguard.messages import Denied, ExecQuestion, FileWall, NetworkWall, Reply
 from hookline.execguard.probe import Capabilities, capabilities
 from hookline.execguard.ready import Supervisors
-from hookline.execguard.supervision import CallContext, Decider, GuardedResult, Supervision, Walls
+from hookline.execguard.supervision import CallContext, ExecDecider, GuardedResult, Supervision, Walls
 from hookline.execguard.walls.files import file_wall
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Listeners
@@ -43,7 +43,7 @@ class CommandGuard(Protocol):
     ) -> GuardedResult: ...  # fmt: skip
 
 
-class AgentGuard(Decider):
+class AgentGuard(ExecDecider):
     """The exec guard of one agent; those of a session share their supervisors."""
 
     def __init__(
@@ -158,7 +158,7 @@ class AgentGuard(Decider):
     def asks_always(self) -> bool:
         return self._hooks.has(e.EXEC_START)
 
-    async def answer(self, question: Question, call: CallContext) -> Reply:
+    async def answer(self, question: ExecQuestion, call: CallContext) -> Reply:
         finding = question.finding
         rule, source = (finding.rule, finding.source) if finding is not None else ("", "")
         reason = finding.reason if finding is not None and not self._is_shown(question, call) else ""
@@ -184,7 +184,7 @@ class AgentGuard(Decider):
             info = self._hooks.info
             engine.journal.record(denial_run(denied, info.session_id, info.agent_type))
 
-    def _is_shown(self, question: Question, call: CallContext) -> bool:
+    def _is_shown(self, question: ExecQuestion, call: CallContext) -> bool:
         """Return True if the line of the call shows exactly this command: then the user was asked about it."""
         argv = question.argv
         return any(
@@ -199,7 +199,7 @@ class AgentGuard(Decider):
         return [one.words for one in reading.commands if HOLE not in "".join(one.words)]
 
     async def _ask(
-        self, question: Question, reason: str, source: str, key: tuple[tuple[str, ...], str]
+        self, question: ExecQuestion, reason: str, source: str, key: tuple[tuple[str, ...], str]
     ) -> str | None:
         """Ask the user; return the reason of a denial."""
         asker = self._user.asker

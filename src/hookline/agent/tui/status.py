@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HINT = 2.0
 
 
-class Facts(Struct, kw_only=True):
+class StatusFacts(Struct, kw_only=True):
     """Facts of the status line and the start screen. Read while the agent changes it: each value is whole."""
 
     model: str = ""
@@ -55,7 +55,7 @@ class StatusLine:
         #: The hooks whose trust was looked up, and how many had been refused by then.
         self._counted: tuple[Hook, ...] = ()
         self._refused = 0
-        self.facts = Facts(directory=short_path(os.getcwd()))
+        self.facts = StatusFacts(directory=short_path(os.getcwd()))
 
     def line(self, width: int) -> str:
         self.refresh()
@@ -138,7 +138,7 @@ def untrusted(engine: "Engine") -> int:
     return sum(trust.holds_back(hook) for hook in engine.hooks) if trust is not None else 0
 
 
-def status_line(facts: Facts, width: int) -> str:
+def status_line(facts: StatusFacts, width: int) -> str:
     """Return as many parts as fit, the most important first."""
     cost = facts.cost_usd
     parts = [
@@ -160,7 +160,7 @@ def status_line(facts: Facts, width: int) -> str:
     return f" {one_line(' · '.join(parts), width - 2)}".ljust(width)
 
 
-def _hooks(facts: Facts) -> str:
+def _hooks(facts: StatusFacts) -> str:
     if facts.hooks is None:
         return ""
     if not facts.hooks:
@@ -173,7 +173,7 @@ def _hooks(facts: Facts) -> str:
     return f"{facts.hooks} hook{'' if facts.hooks == 1 else 's'}{f' ({more})' if more else ''}"
 
 
-def _context(facts: Facts) -> str:
+def _context(facts: StatusFacts) -> str:
     """Return the part of the window that the conversation takes; its tokens, where the window is not known."""
     if facts.window:
         return f"{100 * facts.tokens / facts.window:.0f} % context"

@@ -24,7 +24,7 @@ _QUESTIONS = (
 _ANSWER = 2
 
 
-class ListedHook(Struct, frozen=True, rename={"trust": "trustStatus"}):
+class AppServerHook(Struct, frozen=True, rename={"trust": "trustStatus"}):
     """A hook as Codex has it."""
 
     key: str
@@ -34,14 +34,14 @@ class ListedHook(Struct, frozen=True, rename={"trust": "trustStatus"}):
 
 
 class _Directory(Struct, frozen=True):
-    hooks: tuple[ListedHook, ...] = ()
+    hooks: tuple[AppServerHook, ...] = ()
 
 
 class _Result(Struct, frozen=True):
     data: tuple[_Directory, ...] = ()
 
 
-def listed_hooks(program: str, cwd: str, env: Mapping[str, str]) -> list[ListedHook] | None:
+def listed_hooks(program: str, cwd: str, env: Mapping[str, str]) -> list[AppServerHook] | None:
     """Return the hooks that Codex loads in a directory; None for a Codex that does not answer, as older ones do."""
     question = {"id": _ANSWER, "method": "hooks/list", "params": {"cwds": [cwd]}}
     lines = "".join(f"{json.dumps(each)}\n" for each in (*_QUESTIONS, question)).encode()
@@ -89,7 +89,7 @@ def _answers(process: "subprocess.Popen[bytes]", lines: bytes) -> Iterator[Mappi
                     yield cast("Mapping[str, Any]", value)
 
 
-def _read(answer: Mapping[str, Any]) -> Iterator[ListedHook]:
+def _read(answer: Mapping[str, Any]) -> Iterator[AppServerHook]:
     """Read the hooks of all directories. Raises ValueError for another shape."""
     try:
         found = msgspec.convert(answer.get("result"), _Result, strict=False)

@@ -5,7 +5,13 @@ import shlex
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from hookline.execguard.git.settings import GitSettings, Options, Setting, UnknownSettingsError, View
+from hookline.execguard.git.settings import (
+    GitFiles,
+    GitSetting,
+    GitSettings,
+    OptionSettings,
+    UnknownSettingsError,
+)
 
 #: Options before the subcommand with a value that may follow as a word.
 _WITH_VALUE: Final = frozenset(
@@ -38,7 +44,7 @@ class GitCommand(NamedTuple):
 
 
 class _Parsed(NamedTuple):
-    options: Options
+    options: OptionSettings
     #: The words before the subcommand.
     before: tuple[str, ...]
     subcommand: str
@@ -55,7 +61,7 @@ def _words(argv: tuple[str, ...]) -> tuple[str, ...]:
     return (base.removeprefix("git-"), *argv[1:]) if base.startswith("git-") else argv[1:]
 
 
-def spelled_out(argv: tuple[str, ...], view: View) -> Iterator[GitCommand]:
+def spelled_out(argv: tuple[str, ...], view: GitFiles) -> Iterator[GitCommand]:
     """Yield what settings make of a git command, besides what its words say."""
     words = _words(argv)
     if words != argv[1:]:
@@ -72,7 +78,7 @@ def spelled_out(argv: tuple[str, ...], view: View) -> Iterator[GitCommand]:
         yield GitCommand(("git", *parsed.before, "push", "--mirror", *parsed.rest), why)
 
 
-def _spelled_out(words: tuple[str, ...], view: View, why: str, depth: int) -> Iterator[GitCommand]:
+def _spelled_out(words: tuple[str, ...], view: GitFiles, why: str, depth: int) -> Iterator[GitCommand]:
     parsed = _parsed(words)
     if not parsed.subcommand or parsed.subcommand in _PLAIN or depth > _DEEPEST_ALIAS:
         return
@@ -92,7 +98,7 @@ def _spelled_out(words: tuple[str, ...], view: View, why: str, depth: int) -> It
         yield from _spelled_out(replaced, view, because, depth + 1)
 
 
-def _is_alias(setting: Setting, subcommand: str) -> bool:
+def _is_alias(setting: GitSetting, subcommand: str) -> bool:
     """Return True for `alias.NAME` and `alias.NAME.command`."""
     if setting.section != "alias":
         return False
@@ -155,7 +161,7 @@ def _parsed(words: tuple[str, ...]) -> _Parsed:
             at += 1
         values.setdefault(name, []).append(value)
         at += 1
-    options = Options(
+    options = OptionSettings(
         tuple(values.get("-C", ())),
         (values.get("--git-dir") or [""])[-1],
         tuple(values.get("-c", ())),

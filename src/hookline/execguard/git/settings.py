@@ -26,7 +26,7 @@ class UnknownSettingsError(Exception):
     """Some settings could not be read. The text says which."""
 
 
-class Setting(NamedTuple):
+class GitSetting(NamedTuple):
     """One setting: `remote.origin.push`, its value, and where it is written."""
 
     section: str
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
         return f"{self.section}.{middle}{self.name}={self.value} ({self.source})"
 
 
-class View(NamedTuple):
+class GitFiles(NamedTuple):
     """The files as a task sees them, and its environment."""
 
     #: Paths by which this process reaches the task's root and directory.
@@ -96,7 +96,7 @@ class View(NamedTuple):
         return os.path.lexists(self.reach(path))
 
 
-class Options(NamedTuple):
+class OptionSettings(NamedTuple):
     """Settings by the options before the subcommand."""
 
     directories: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Options(NamedTuple):
 class GitSettings:
     """All settings that may apply to one command."""
 
-    def __init__(self, view: View, options: Options) -> None:
+    def __init__(self, view: GitFiles, options: OptionSettings) -> None:
         self._view = view
         self._files = 0
         start = ""
@@ -117,10 +117,10 @@ class GitSettings:
         self._git_dir = _joined(start, options.git_dir) if options.git_dir else self._found(start)
         self.all = [*self._read_all(options)]
 
-    def of(self, section: str, subsection: str, name: str) -> list[Setting]:
+    def of(self, section: str, subsection: str, name: str) -> list[GitSetting]:
         return [one for one in self.all if one[:3] == (section, subsection, name)]
 
-    def old_remote(self, name: str) -> list[Setting]:
+    def old_remote(self, name: str) -> list[GitSetting]:
         """Return the push lines of a remote that is described by a file of its name, as git once did."""
         if self._git_dir is None or not name or "/" in name or name.startswith("."):
             return []
@@ -128,10 +128,12 @@ class GitSettings:
         text = self._view.read(path) or ""
         lines = (line.partition(":") for line in text.splitlines())
         return [
-            Setting("remote", name, "push", value.strip(), path) for key, _, value in lines if key == "Push"
+            GitSetting("remote", name, "push", value.strip(), path)
+            for key, _, value in lines
+            if key == "Push"
         ]
 
-    def _read_all(self, options: Options) -> Iterator[Setting]:
+    def _read_all(self, options: OptionSettings) -> Iterator[GitSetting]:
         env = self._view.env
         for text in options.from_env:
             key, _, variable = text.rpartition("=")
@@ -157,12 +159,14 @@ class GitSettings:
             yield from self._of_file(_joined(self._common(self._git_dir), "config"))
             yield from self._of_file(_joined(self._git_dir, "config.worktree"))
 
-    def _from_key(self, key: str, value: str, source: str) -> Iterator[Setting]:
+    def _from_key(self, key: str, value: str, source: str) -> Iterator[GitSetting]:
         section, _, rest = key.partition(".")
         subsection, _, name = rest.rpartition(".")
-        yield from self._with_included(Setting(section.lower(), subsection, name.lower(), value, source), "")
+        yield from self._with_included(
+            GitSetting(section.lower(), subsection, name.lower(), value, source), ""
+        )
 
-    def _of_file(self, path: str) -> Iterator[Setting]:
+    def _of_file(self, path: str) -> Iterator[GitSetting]:
         text = self._view.read(path)
         if text is None:
             return
@@ -170,9 +174,9 @@ class GitSettings:
         if self._files > _MOST_FILES:
             raise UnknownSettingsError("they include too many files")
         for section, subsection, name, value in parse_settings(text, path):
-            yield from self._with_included(Setting(section, subsection, name, value, path), path)
+            yield from self._with_included(GitSetting(section, subsection, name, value, path), path)
 
-    def _with_included(self, setting: Setting, file: str) -> Iterator[Setting]:
+    def _with_included(self, setting: GitSetting, file: str) -> Iterator[GitSetting]:
         yield setting
         if setting.section in ("include", "includeif") and setting.name == "path" and setting.value:
             path = setting.value

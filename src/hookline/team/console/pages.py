@@ -246,7 +246,7 @@ class Pages:
         now, week, day = time.time(), PageFilter(), PageFilter(since="24h")
         checked = self._doctor.result(stale=_STALE, wait=_PATIENCE)
         counted = self._coverage.last()
-        known = start.Facts(
+        known = start.StartFacts(
             doctor=checked.document,
             doctor_problem=checked.problem,
             runs=self._queries.newest(),

@@ -36,7 +36,7 @@ from hookline.team.fleet.jobs.publisher import JobPublisher
 from hookline.team.fleet.jobs.wakes import WakeRouter
 from hookline.team.fleet.machine import Machine, NameTakenError, Presence
 from hookline.team.fleet.settings import FleetSettings
-from hookline.team.ops import Metric, measured
+from hookline.team.ops import OperationsMetric, measured
 from hookline.telemetry import vocabulary
 
 #: Seconds until the server is tried again: at first, and at most. Half of it is left to chance, so that the machines
@@ -231,7 +231,7 @@ class Worker:
             "" if self._problems.serving is not None else "it is not connected yet"
         )
 
-    def metrics(self) -> Iterator[Metric]:
+    def metrics(self) -> Iterator[OperationsMetric]:
         """Yield the state of this machine as metrics."""
         return (measured(metric, value) for metric, value in self.facts())
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.handlers.http.handler import TRACE_PARENT
-from hookline.team.ops import Metric
+from hookline.team.ops import OperationsMetric
 from hookline.team.serve.access import Headers, from_browser, has_token
 from hookline.team.serve.decide import VERSION, Decider, ServedDecision
 
@@ -128,7 +128,7 @@ class DecisionApp:
             journal_problems=journal.problems,
         )
 
-    def metrics(self) -> Iterator[Metric]:
+    def metrics(self) -> Iterator[OperationsMetric]:
         """Yield the counts as metrics."""
         status = self.status()
         for name, value, about in (
@@ -141,9 +141,11 @@ class DecisionApp:
                 "Decisions in which a hook gave no answer and something went ahead.",
             ),
         ):
-            yield Metric(f"hookline_serve_{name}_total", "counter", about, value)
+            yield OperationsMetric(f"hookline_serve_{name}_total", "counter", about, value)
         about = "Requests that were refused, by reason."
-        yield Metric("hookline_serve_refused_total", "counter", about, label="reason", values=status.refused)
+        yield OperationsMetric(
+            "hookline_serve_refused_total", "counter", about, label="reason", values=status.refused
+        )
         for name, value, about in (
             ("under_way", status.under_way, "Decisions that are being made."),
             ("waiting", status.waiting, "Decisions that wait for their turn."),
@@ -152,7 +154,7 @@ class DecisionApp:
             ("start_time_seconds", status.since, "When it started, in seconds since the epoch."),
             ("journal_problems", len(status.journal_problems), "Problems of its journal."),
         ):
-            yield Metric(f"hookline_serve_{name}", "gauge", about, value)
+            yield OperationsMetric(f"hookline_serve_{name}", "gauge", about, value)
 
     def not_ready(self) -> str:
         """Return why callers should ask another server now; empty if they need not."""

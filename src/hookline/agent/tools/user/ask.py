@@ -15,7 +15,7 @@ Asks the user one to four questions, each with two to four choices; the user may
 choices that only the user can make; not for permission, which the tools themselves ask for."""
 
 
-class Option(Struct, frozen=True, kw_only=True):
+class AnswerOption(Struct, frozen=True, kw_only=True):
     label: Annotated[str, Meta(min_length=1, max_length=200, description="The choice, in a few words.")]
     description: Annotated[str, Meta(max_length=1000, description="What it means.")] = ""
 
@@ -23,7 +23,7 @@ class Option(Struct, frozen=True, kw_only=True):
 class Question(Struct, frozen=True, kw_only=True):
     question: Annotated[str, Meta(min_length=1, max_length=1000, description="The question.")]
     header: Annotated[str, Meta(description="Its subject in one word.")] = ""
-    options: Annotated[list[Option], Meta(min_length=2, max_length=4)]
+    options: Annotated[list[AnswerOption], Meta(min_length=2, max_length=4)]
     multiSelect: Annotated[bool, Meta(description="Several choices may be made.")] = False  # noqa: N815
 
 

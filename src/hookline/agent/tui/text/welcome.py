@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from hookline.agent.tui.status import Facts
+from hookline.agent.tui.status import StatusFacts
 from hookline.agent.tui.text.paint import marked, stack, words
 from hookline.model.safe_text import one_line
 
@@ -28,7 +28,9 @@ KEYS: Sequence[tuple[str, str]] = (
 _MOST_EVENTS = 6
 
 
-def welcome(facts: Facts, version: str, events: Sequence[str], more: Mapping[str, str]) -> RenderableType:
+def welcome(
+    facts: StatusFacts, version: str, events: Sequence[str], more: Mapping[str, str]
+) -> RenderableType:
     """Draw the start screen; `more` are facts of `welcome_facts`."""
     key = f" · key: {more['key']}" if more.get("key") else ""
     rows = [
@@ -52,7 +54,7 @@ def _row(name: str, value: str, style: str = "") -> Text:
     return Text(f"  {name:10}", "dim").append_text(words(one_line(value, 300), style))
 
 
-def _hooks(facts: Facts, events: Sequence[str]) -> str:
+def _hooks(facts: StatusFacts, events: Sequence[str]) -> str:
     if not facts.hooks:
         return "none active; `hookline guard add recommended` adds five guards"
     numbers = Counter(events).most_common()

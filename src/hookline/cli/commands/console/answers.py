@@ -122,7 +122,7 @@ class ConsoleAnswers:
         from hookline.cli.commands.coverage.report import coverage_document
         from hookline.cli.engines import inspection_engine
         from hookline.cli.history import caller_of, readable_dialects
-        from hookline.history.agent_settings import AgentSettings
+        from hookline.history.agent_settings import SettingsCache
         from hookline.history.causes import Causes
         from hookline.history.engines import Configuration
         from hookline.history.sources import find_sources
@@ -141,7 +141,7 @@ class ConsoleAnswers:
         whole = max(sources.size, 1)
         sightings = asyncio.run(look_back(job, dialects, lambda done: tick(done / whole), apart=True))
         callers = {name: caller_of(dialects, name) for name in dialects}
-        settings = AgentSettings(inspection_engine().loader, os.environ)
+        settings = SettingsCache(inspection_engine().loader, os.environ)
         missed = Causes(sightings, callers, settings).explained()
         document = coverage_document(sightings, missed, dialects, frozenset(), time.time() - started)
         return msgspec.to_builtins(document)

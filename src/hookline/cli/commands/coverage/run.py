@@ -18,7 +18,7 @@ from hookline.cli.history import (
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
-from hookline.history.agent_settings import AgentSettings
+from hookline.history.agent_settings import SettingsCache
 from hookline.history.causes import Cause, Causes
 from hookline.history.coverage import CoverageTotals
 from hookline.history.engines import Configuration
@@ -43,7 +43,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     started = time.monotonic()
     sightings: CoverageTotals = await read_history(job, dialects)
     callers = {name: caller_of(dialects, name) for name in dialects}
-    missed = Causes(sightings, callers, AgentSettings(engine.loader, os.environ)).explained()
+    missed = Causes(sightings, callers, SettingsCache(engine.loader, os.environ)).explained()
     document = coverage_document(sightings, missed, dialects, excused, time.monotonic() - started)
     text = document.as_json() if args.json else document.as_text(terminal_width(), every=args.all)
     return show(text, as_json=args.json) or (ExitStatus.PROBLEM if document.unguarded else ExitStatus.OK)

@@ -18,13 +18,13 @@ from hookline.engine.host.tool import ApprovalRequest
 from hookline.execguard.guard import SessionDecider
 from hookline.execguard.judge import RuleRow
 from hookline.execguard.messages import (
+    CommandStarted,
     Denied,
-    Job,
+    ExecQuestion,
     NetworkWall,
     Problem,
-    Question,
     Report,
-    Started,
+    SupervisedCommand,
     encoded,
     receive,
     report_of,
@@ -70,7 +70,7 @@ async def run(args: argparse.Namespace) -> int:
     engine.approve = _ask_at_terminal
     try:
         decider = _decider(engine, args, cwd)
-        job = Job(
+        job = SupervisedCommand(
             argv=tuple(words), program=program, env=dict(os.environ), cwd=cwd, mode=found.level,
             trusts_first=False, asks_always=decider.asks_always, most_denials=MOST_DENIALS, outlives=True,
             files=file_wall(decider.rules) if args.walls else None,
@@ -107,7 +107,7 @@ def _given(text: str) -> RuleRow:
 class _GuardedCommand:
     """One command, its supervisor, and the answers to its questions."""
 
-    def __init__(self, decider: SessionDecider, job: Job) -> None:
+    def __init__(self, decider: SessionDecider, job: SupervisedCommand) -> None:
         self._decider = decider
         self._job = job
         self._call = CallContext(shlex.join(job.argv))
@@ -164,7 +164,7 @@ class _GuardedCommand:
             self._ended.set_result(_CANNOT_RUN)
 
     def _handle(self, report: Report) -> None:
-        if isinstance(report, Question):
+        if isinstance(report, ExecQuestion):
             task = asyncio.ensure_future(self._answer(report))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -172,7 +172,7 @@ class _GuardedCommand:
             verb = "killed" if report.killed else "denied"
             note(one_line(f"hookline: {verb}: {report.what}: {report.reason}", _WIDEST))
             self._decider.denied(report, self._call)
-        elif isinstance(report, Started):
+        elif isinstance(report, CommandStarted):
             self._pid = report.pid
         elif isinstance(report, Problem):
             note(printable(f"hookline: not started: {report.text}"))
@@ -184,7 +184,7 @@ class _GuardedCommand:
             code = os.waitstatus_to_exitcode(report.status)
             self._ended.set_result(code if code >= 0 else _SIGNALLED - code)
 
-    async def _answer(self, question: Question) -> None:
+    async def _answer(self, question: ExecQuestion) -> None:
         reply = await self._decider.answer(question, self._call)
         try:
             send(self._channel, encoded(reply))

@@ -20,7 +20,7 @@ _MANY_RUNS = 10
 _SLOW_P95_MS = 1000.0
 
 
-class Task(Struct, frozen=True):
+class TodoItem(Struct, frozen=True):
     """One thing to do, with the command that does it."""
 
     weight: Literal["error", "warning", "note"]
@@ -30,7 +30,7 @@ class Task(Struct, frozen=True):
     address: str = ""
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class StartFacts(Struct, frozen=True, kw_only=True):
     """Facts that the first page is made of."""
 
     #: The document of `hookline doctor`; None: it is not there yet, or could not be made.
@@ -56,10 +56,10 @@ class Standing(Struct, frozen=True):
 
     state: State
     sentence: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[TodoItem, ...]
 
 
-def standing(facts: Facts) -> Standing:
+def standing(facts: StartFacts) -> Standing:
     """Judge the facts: the colour, the sentence, and what to do first."""
     agents: Sequence[Mapping[str, Any]] = facts.doctor["agents"] if facts.doctor is not None else ()
     installed = [each for each in agents if any(site["events"] for site in each["sites"])]
@@ -70,7 +70,7 @@ def standing(facts: Facts) -> Standing:
 
 
 def _judged(
-    facts: Facts, installed: Sequence[Mapping[str, Any]], guards: int, worst: str
+    facts: StartFacts, installed: Sequence[Mapping[str, Any]], guards: int, worst: str
 ) -> tuple[State, str]:
     asked = [each["title"] for each in installed if each["seen"]]
     silent = [each["title"] for each in installed if not each["seen"]]
@@ -102,42 +102,44 @@ def _joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-def _tasks(facts: Facts, installed: Sequence[Mapping[str, Any]], guards: int) -> Iterator[Task]:
+def _tasks(facts: StartFacts, installed: Sequence[Mapping[str, Any]], guards: int) -> Iterator[TodoItem]:
     if facts.doctor is not None and not guards:
-        yield Task(
+        yield TodoItem(
             "error", "No guard is configured: add the recommended ones.", "hookline guard add recommended"
         )
     if facts.doctor is not None and not installed:
-        yield Task("error", "No agent asks Hookline: install it in the agents you use.", "hookline install")
+        yield TodoItem(
+            "error", "No agent asks Hookline: install it in the agents you use.", "hookline install"
+        )
     if facts.approvals:
         waits = "waits" if facts.approvals == 1 else "wait"
         text = f"{many(facts.approvals, 'call')} {waits} for your answer."
-        yield Task("error", text, "hookline approvals", "/approvals")
+        yield TodoItem("error", text, "hookline approvals", "/approvals")
     whole = sum(each.failed_open for each in facts.passes)
     if whole:
         worst = facts.passes[0]
         text = f"{many(whole, 'call')} went ahead although a hook failed, most of them at {one_line(worst.hook, 60)}."
         address = PageFilter(status="failed_open").address()
-        yield Task("error", text, "hookline log --status failed_open --since 7d", address)
+        yield TodoItem("error", text, "hookline log --status failed_open --since 7d", address)
     if facts.missed_calls:
         were = "was" if facts.missed_calls == 1 else "were"
         text = f"{many(facts.missed_calls, 'call')} {were} not guarded in past sessions."
-        yield Task("error", text, "hookline coverage", "/guards")
+        yield TodoItem("error", text, "hookline coverage", "/guards")
     yield from _found(facts.doctor or {}, {"dead-letters"} | ({"unasked-guard"} if not installed else set()))
     if facts.dead_letters:
         text = f"{many(facts.dead_letters, 'background job')} gave up (dead letters)."
-        yield Task("warning", text, "hookline jobs", "/jobs?state=dead")
+        yield TodoItem("warning", text, "hookline jobs", "/jobs?state=dead")
     slow = [hook for hook in facts.hooks if hook.p95 >= _SLOW_P95_MS and hook.runs >= _MANY_RUNS]
     if slow:
         worst_hook = max(slow, key=lambda hook: hook.p95)
         text = f"{one_line(worst_hook.name, 60)} is slow: one run in twenty takes {duration(worst_hook.p95)} or longer."
-        yield Task("warning", text, "hookline log --times --since 7d", "/time")
+        yield TodoItem("warning", text, "hookline log --times --since 7d", "/time")
     if waiting := (facts.doctor or {}).get("waiting_for_trust", 0):
         text = f"{many(waiting, 'item')} of the project here will not run until you trust it."
-        yield Task("warning", text, "hookline trust")
+        yield TodoItem("warning", text, "hookline trust")
 
 
-def _found(doctor: Document, known: AbstractSet[str]) -> Iterator[Task]:
+def _found(doctor: Document, known: AbstractSet[str]) -> Iterator[TodoItem]:
     """Yield the findings of `doctor`, one per kind, without those that other tasks name already."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for problem in doctor.get("problems", ()):
@@ -148,11 +150,11 @@ def _found(doctor: Document, known: AbstractSet[str]) -> Iterator[Task]:
         where = f"{first['file']}:{first['line']}" if first["line"] else first["file"]
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
         text = f"{first['message']} ({where}{more})" if where else first["message"] + more
-        yield Task(first["severity"], one_line(text, 300), "hookline doctor")
+        yield TodoItem(first["severity"], one_line(text, 300), "hookline doctor")
 
 
 def body(
-    answer: Standing, facts: Facts, stopped: Sequence[Html], problems: Sequence[ProblemRow], now: float
+    answer: Standing, facts: StartFacts, stopped: Sequence[Html], problems: Sequence[ProblemRow], now: float
 ) -> Html:
     return join(
         h("h1", "Am I guarded?", class_="hidden"),
@@ -195,7 +197,7 @@ _WORDS = {"error": "now", "warning": "soon", "note": "later"}
 _KINDS = {"error": "block", "warning": "ask", "note": "plain"}
 
 
-def _today(facts: Facts, stopped: Sequence[Html]) -> Html:
+def _today(facts: StartFacts, stopped: Sequence[Html]) -> Html:
     today = facts.today
     if not facts.runs:
         return section(
