@@ -4,11 +4,15 @@ import re
 
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from tests.every import every
-from tools.house_files import AGENTS, ALLOWED, PACKAGE, names_an_agent, naming_lines
+from tools.house_files import AGENTS, ALLOWED, PACKAGE, doubled_names, names_an_agent, naming_lines
 
 
 def test_no_line_outside_a_dialects_directory_names_it() -> None:
     assert naming_lines() == []
+
+
+def test_a_public_class_name_has_one_meaning() -> None:
+    assert doubled_names() == []
 
 
 @every(

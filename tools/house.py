@@ -45,6 +45,7 @@ def laws() -> Iterator[Law]:
     yield Law("no line outside a dialect's directory names it", files.naming_lines())
     yield Law("dialects know nothing of each other", files.dialect_imports())
     yield Law("no function body in two dialects", files.shared_bodies())
+    yield Law("a public class name has one meaning", files.doubled_names())
     yield Law("each program has one row, and no option is declared twice", broken_rows())
 
 

@@ -52,6 +52,14 @@ ALLOWED = (
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),
 )
 
+#: Class names that several dialects, or several adapters, share by design: each has its own kind of one thing.
+SHARED_NAMES: Mapping[str, tuple[str, ...]] = {
+    "dialects": (
+        "AnswerReader", "AnswerWriter", "EntryReader", "EventRow", "FileReader", "PayloadKey", "Reader", "Settings",
+        "Writer",
+    ),
+    "adapters": ("HooklineMiddleware", "HooklinePlugin", "RunStoppedError"),
+}  # fmt: skip
 
 #: Modules of a dialect that do not belong to config, wire and policies.
 _BESIDES = ("__init__.py", "installer.py", "transcript.py")
@@ -131,6 +139,20 @@ def private_functions() -> list[PrivateFunction]:
 
 def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
+
+
+def doubled_names() -> list[str]:
+    """List public classes that have the name of another one, though it is not shared by design."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for file in modules().values():
+        for node in _tree(file).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                part = _short(file).partition("/")[0]
+                shared = node.name in SHARED_NAMES.get(part, ())
+                where = part if shared else f"{_short(file)}:{node.lineno}"
+                if where not in named[node.name]:
+                    named[node.name].append(where)
+    return [f"{name}: {', '.join(files)}" for name, files in named.items() if len(files) > 1]
 
 
 def naming_lines() -> list[str]:
