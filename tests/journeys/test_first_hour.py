@@ -58,15 +58,24 @@ def test_from_the_first_guard_to_the_proof_and_back(journey: Journey) -> None:
     # A guard: what it says about two lines is what fire says.
     said = journey.run("guard", "add", "force-push", "--user").stdout
     assert "in ~/.config/hookline/hooks.toml: it is active" in said
+    assert "Claude Code, Codex, Gemini CLI do not ask Hookline yet: run `hookline install`." in said
     assert 'command = "force-push"' in (where.home / ".config/hookline/hooks.toml").read_text()
     fired = journey.run("fire", "PreToolUse", "Bash", f"command={FORCE}", status=2).stdout
     assert "outcome  deny (force-push)" in fired
-    assert "would not ask true, force-push: Hookline is not installed there" in " ".join(fired.split())
+    assert (
+        "would not ask true, force-push: Hookline is not installed there (hookline install --hooks all)"
+        in " ".join(fired.split())
+    )
+    # The hooks of the agents themselves see the line, too; nobody asked them here.
+    said = " ".join(journey.run("guard", "test", "ls").stdout.split())
+    assert "not asked: true of Claude Code" in said
 
     # Installed in all three, and nothing else changed.
     said = journey.run("install", *KNOWN, "--yes").stdout
     journey.check_install(said)
     assert "runs there: Hookline's own guards; " in said
+    assert "not ask Hookline" not in journey.run("guard", "add", "disk", "--user").stdout
+    journey.run("guard", "remove", "disk", "--user")
     fired = journey.run("fire", "PreToolUse", "Bash", f"command={FORCE}", status=2).stdout
     assert "would not ask force-push" not in fired
     assert "would not ask true: only Hookline's own hooks run there" in " ".join(fired.split())

@@ -41,12 +41,25 @@ def agents_asking(
     hooks = [one.prepared.hook for one in decisions if one.selected and one.prepared.hook.scope != "flag"]
     if not hooks:
         return ()
-    sites = [Site(scope, project_root(cwd), os.environ) for scope in get_args(InstallScope)]
+    named = [(redact(hook.name), hook) for hook in hooks]
+    return tuple(_asking(dialect, event, named, entries) for dialect, entries in _agents_here(cwd))
+
+
+def agents_not_asking(event: EventSpec[Any], cwd: str) -> tuple[str, ...]:
+    """Return the titles of the agents here that do not ask Hookline's own hooks of an event."""
     return tuple(
-        _asking(dialect, event, [(redact(hook.name), hook) for hook in hooks], list(_entries(dialect, sites)))
-        for dialect in dialects_here(cwd, os.environ)
-        if dialect.installer is not None and any(is_there(dialect, site) for site in sites)
+        dialect.title
+        for dialect, entries in _agents_here(cwd)
+        if not any(_is_at(dialect, entry.event, event) for entry in entries)
     )
+
+
+def _agents_here(cwd: str) -> "Iterator[tuple[Dialect, list[Entry]]]":
+    """Yield each agent that is used here, with the entries by which it calls Hookline."""
+    sites = [Site(scope, project_root(cwd), os.environ) for scope in get_args(InstallScope)]
+    for dialect in dialects_here(cwd, os.environ):
+        if dialect.installer is not None and any(is_there(dialect, site) for site in sites):
+            yield dialect, list(_entries(dialect, sites))
 
 
 def _asking(
@@ -63,7 +76,8 @@ def _asking(
     if not missed:
         return AskingAgent(dialect.name, dialect.title)
     if not entries:
-        why = "Hookline is not installed there (hookline install)"
+        others = any(name in missed and hook.dialect != OWN_FORMAT for name, hook in hooks)
+        why = f"Hookline is not installed there (hookline install{' --hooks all' if others else ''})"
     elif not at_event:
         why = f"its entries do not call Hookline at {event.name} (hookline install --events all)"
     else:

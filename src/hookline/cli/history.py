@@ -9,6 +9,7 @@ from typing import Any
 from hookline.cli.output import Progress
 from hookline.cli.requests import RequestError
 from hookline.cli.since import parse_since
+from hookline.cli.text import with_tilde
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import every_dialect
 from hookline.history.sources import Sources, find_sources
@@ -70,11 +71,11 @@ async def read_history(job: ReplayTask, dialects: Mapping[str, Dialect]) -> Any:
         return await look_back(job, dialects, tick)
 
 
-def nothing_found(sources: Sources, args: argparse.Namespace) -> str:
-    """Explain why there are no sessions to replay."""
+def nothing_found(sources: Sources, args: argparse.Namespace, dialects: Mapping[str, Dialect]) -> str:
+    """Explain why there are no sessions to replay. Raises RequestError if the user named where they are."""
     if args.sources:
-        return f"no transcripts of a known agent in {', '.join(args.sources)} since {args.since}"
-    directories = [directory for directory in sources.directories if os.path.isdir(directory)]
-    if not directories:
-        return f"no transcripts were found; searched {', '.join(sources.directories)}"
-    return f"no session was written since {args.since}; searched {', '.join(directories)}"
+        raise RequestError(f"no transcripts of a known agent in {', '.join(args.sources)} since {args.since}")
+    searched = one_line(", ".join(map(with_tilde, sources.directories)), 2000)
+    if not find_sources(list(dialects.values()), os.environ, (), 0).found:
+        return f"No agent has left a session here yet; searched {searched}."
+    return f"No session was written since {args.since}; `--since all` reads older ones. Searched {searched}."

@@ -167,3 +167,20 @@ def test_the_same_problem_has_the_same_severity_in_every_command(
     for other in others:
         assert {code: doctor[code] for code in other} == other
         assert other.keys() >= {"dead-matcher", "timeout-unit", "unread-matcher", "unknown-event"}
+
+
+def test_a_file_whose_hooks_do_not_run_is_not_said_to_have_none(
+    case: DoctorCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case.write("~/.codex/hooks.json", claude("true"))  # nobody has trusted it in Codex
+    case.write("~/.codex/config.toml", 'model = "x"\n')
+    case.write(".claude/settings.json", claude("true", "PostTolUse"))
+    run(["doctor", "--cwd", str(case.project)])
+    rows = {
+        line.split()[0]: line
+        for line in capsys.readouterr().out.splitlines()
+        if "Co" in line and line.split()
+    }
+    assert rows["~/.codex/hooks.json"].endswith("no hook that runs: see below")
+    assert rows[".claude/settings.json"].endswith("no hook that runs: see below")
+    assert rows["~/.codex/config.toml"].endswith("no hooks")

@@ -223,7 +223,8 @@ def test_a_removed_guard_is_taken_from_the_users_file_only_if_that_is_meant(cli:
 
 def test_without_an_action_the_guards_are_listed(cli: InProcess) -> None:
     assert (
-        guard(cli).stdout == "no guards are configured here; `hookline guard add` lists the built-in ones\n"
+        guard(cli).stdout
+        == "no guard of Hookline is configured here; `hookline guard add` lists the built-in ones\n"
     )
     guard(cli, "add", "force-push", "without=lease")
     assert guard(cli).stdout == guard(cli, "list").stdout

@@ -15,7 +15,7 @@ _EPILOG = """examples:
   hookline backtest --since all --html report.html
   hookline backtest --from ~/.claude/projects --run lint.py --json
 
-exit status: 0 fine, 1 there are no sessions to replay, or a usage or configuration error"""
+exit status: 0 fine, also without sessions, 1 a usage or configuration error"""
 
 
 def add_parser(commands: Any) -> None:

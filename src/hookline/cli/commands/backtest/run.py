@@ -17,24 +17,29 @@ from hookline.history.engines import Configuration
 from hookline.history.workers import ReplayTask
 from hookline.model.safe_text import one_line
 
+_INSTEAD = (
+    "Until there is one, `hookline guard test LINE` asks the guards here about a shell line, and "
+    "`hookline fire` runs hooks on one event."
+)
+
 
 async def run(args: argparse.Namespace) -> ExitStatus:
     configuration, before = _configurations(args)
     dialects, now = readable_dialects(), time.time()
     since = since_of(args, now)
     sources = sources_of(args, dialects, since)
-    if not sources.found:
-        note(one_line(f"hookline backtest: {nothing_found(sources, args)}", 2000))
-        return ExitStatus.PROBLEM
+    reason = "" if sources.found else nothing_found(sources, args, dialects)
     job = ReplayTask(sources=sources.found, configuration=configuration, before=before, since=since)
     started = time.monotonic()
     totals: BacktestTotals = await read_history(job, dialects)
     document = backtest_document(totals, dialects, time.monotonic() - started, compared=before is not None)
-    _warn_of_unknown(args.run or (), document)
-    _keep(document, now)
+    if not reason:
+        _warn_of_unknown(args.run or (), document)
+        _keep(document, now)
     if args.html is not None:
         _write_page(args.html, document, now)
-    return show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
+    text = f"{reason}\n{_INSTEAD}" if reason else document.as_text(terminal_width())
+    return show(document.as_json() if args.json else text, as_json=args.json)
 
 
 def _configurations(args: argparse.Namespace) -> tuple[Configuration, Configuration | None]:

@@ -13,7 +13,7 @@ _EPILOG = """examples:
   hookline coverage --since 24h --json
   hookline coverage --except 'installed later'
 
-exit status: 0 no guard missed a call, 1 a guard missed some, or there are no transcripts"""
+exit status: 0 no guard missed a call, also without sessions, 1 a guard missed some"""
 
 
 def add_parser(commands: Any) -> None:

@@ -15,7 +15,7 @@ from hookline.cli.history import (
     since_of,
     sources_of,
 )
-from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
 from hookline.history.agent_settings import SettingsCache
@@ -24,7 +24,10 @@ from hookline.history.coverage import CoverageTotals
 from hookline.history.engines import Configuration
 from hookline.history.workers import ReplayTask
 from hookline.matching.nearest import nearest
-from hookline.model.safe_text import one_line
+
+_NOT_YET = (
+    "Nothing is proven yet: use an agent, then run this again. `hookline doctor` says which agents ask."
+)
 
 
 async def run(args: argparse.Namespace) -> ExitStatus:
@@ -36,17 +39,16 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     dialects, now = readable_dialects(), time.time()
     since = since_of(args, now)
     sources = sources_of(args, dialects, since)
-    if not sources.found:
-        note(one_line(f"hookline coverage: {nothing_found(sources, args)}", 2000))
-        return ExitStatus.PROBLEM
+    reason = "" if sources.found else nothing_found(sources, args, dialects)
     job = ReplayTask(sources=sources.found, configuration=_configuration(args), since=since, observe=True)
     started = time.monotonic()
     sightings: CoverageTotals = await read_history(job, dialects)
     callers = {name: caller_of(dialects, name) for name in dialects}
     missed = Causes(sightings, callers, SettingsCache(engine.loader, os.environ)).explained()
     document = coverage_document(sightings, missed, dialects, excused, time.monotonic() - started)
-    text = document.as_json() if args.json else document.as_text(terminal_width(), every=args.all)
-    return show(text, as_json=args.json) or (ExitStatus.PROBLEM if document.unguarded else ExitStatus.OK)
+    text = f"{reason}\n{_NOT_YET}" if reason else document.as_text(terminal_width(), every=args.all)
+    shown = show(document.as_json() if args.json else text, as_json=args.json)
+    return shown or (ExitStatus.PROBLEM if document.unguarded else ExitStatus.OK)
 
 
 def _configuration(args: argparse.Namespace) -> Configuration:

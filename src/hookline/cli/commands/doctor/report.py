@@ -112,6 +112,13 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
             and own in (None, is_own_call(hook))
         )
 
+    def has_idle_hooks(self, found: Found) -> bool:
+        """Return True if something is wrong with hooks of a file, or a setting keeps its agent from running them."""
+        return any(
+            one.where.file == found.file and (one.hook or one.where.path[:1] == ("hooks",))
+            for one in self.loaded.diagnostics
+        )
+
     def trust_in(self, found: Found) -> dict[State, int]:
         """Count the hooks of a file in each state of trust."""
         return dict(
@@ -362,7 +369,7 @@ def _file_row(findings: Findings, found: Found) -> Iterator[str]:
     elif not events and (before := findings.read_before(found)) is not None:
         yield f"as above: its hooks run as {findings.title(before)}'s"
     elif not events:
-        yield "no hooks"
+        yield "no hook that runs: see below" if findings.has_idle_hooks(found) else "no hooks"
     else:
         own, others = (findings.events_of(found, own=each).total() for each in (True, False))
         said = [f"{INSTALLED_HERE}: {count_of(own, 'event')}"] if own else []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from hookline.cli.agents_asking import agents_not_asking
 from hookline.cli.commands.guard.files import file_for, format_of_file, guard_of, own_hooks, trust_written
 from hookline.cli.commands.guard.report import (
     AddedDocument,
@@ -138,6 +139,7 @@ async def _write(
         written[name] = text.removeprefix(old)
     files.replace(before, text.encode())
     documents: list[AddedDocument] = []
+    silent = agents_not_asking(PRE_TOOL_USE, cwd)
     for name, rule in rules.items():
         problem = trust_written(cwd, before.file, name)
         hook = _written(cwd, before.file, name)
@@ -153,6 +155,7 @@ async def _write(
                 is_first=before.content is None,
                 tried=tried,
                 active=hook is not None and hook.mode != "off",
+                not_asked_by=silent,
                 problem=problem or _fault(rule, tried),
             )
         )

@@ -7,6 +7,7 @@ from hookline.cli.commands.guard.files import guard_of, own_hooks
 from hookline.cli.commands.guard.report import LineDocument
 from hookline.cli.engines import command_engine
 from hookline.config.engine import Engine
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
 from hookline.guards import GUARD_NAMES, guard
 from hookline.model.events import PRE_TOOL_USE
@@ -15,6 +16,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.payloads import ToolCall
 from hookline.model.run import Run, RunMode
 from hookline.trust.project import project_root
+from hookline.trust.trust import TrustOptions
 
 _ORIGIN = "guard test"
 _STOPS = ("deny", "ask", "defer")
@@ -45,6 +47,7 @@ async def ask_about(line: str, cwd: str) -> LineDocument:
         asked=len({run.hook for run in runs if run.status not in ("untrusted", "skipped")}),
         would_have=() if stops else _would_have(runs, "shadow"),
         paused=() if stops else _would_have(runs, "paused"),
+        not_asked=() if stops else _not_asked(engine, cwd, line),
         suggested=() if stops else await _suggested(line, cwd, hooks),
         agents=agents,
     )
@@ -60,6 +63,21 @@ def _agents(engine: Engine, cwd: str, line: str, outcome: Outcome) -> tuple[Aski
 
 def _would_have(runs: Sequence[Run], mode: RunMode) -> tuple[str, ...]:
     return tuple(dict.fromkeys(run.hook for run in runs if run.mode == mode and run.decision in _STOPS))
+
+
+def _not_asked(own: Engine, cwd: str, line: str) -> tuple[str, ...]:
+    """Return the hooks in files of agents that are about the line, and the titles of the agents."""
+    engine = Engine(env=own.env)
+    loader = engine.loader
+    engine.use(loader.directory(cwd, trust=engine.trust_in(cwd, TrustOptions())))
+    found = [
+        one.prepared.hook for one in _session(engine, cwd).explain(PRE_TOOL_USE, _call(line)) if one.selected
+    ]
+    return tuple(
+        f"{hook.name} of {loader.dialect(hook.dialect).title}"
+        for hook in found
+        if hook.dialect != OWN_FORMAT and not hook.calls_hookline
+    )
 
 
 async def _suggested(line: str, cwd: str, hooks: Sequence[Hook]) -> tuple[str, ...]:

@@ -19,13 +19,14 @@ from hookline.cli.text import (
     table,
     with_tilde,
 )
+from hookline.guards import FORBIDDING
 from hookline.model.outcome import Permission
 from hookline.model.safe_text import one_line, printable
 
 _RUN_TESTS = ("python -m pytest tests/test_hooks.py", "run the tests; pytest and hookline in one environment")
 _FIRST_STEPS = (
     ("hookline doctor", "are all your hooks alive?"),
-    ("hookline install", "let your agents ask it too"),
+    ("hookline install", "let your agents ask, too"),
 )
 _AFTER_RECOMMENDED = (
     ("hookline guard test 'git push --force'", "ask them about a line"),
@@ -105,6 +106,8 @@ class AddedDocument(GuardDocument, frozen=True, forbid_unknown_fields=True):
     tried: tuple[TriedCommand, ...] = ()
     #: True if it runs in this directory: `disable` in the user's own file may switch it off.
     active: bool = False
+    #: The agents here that do not ask it yet.
+    not_asked_by: tuple[str, ...] = ()
     #: Why it is not trusted, or what it did not do.
     problem: str | None = None
     #: With --tests.
@@ -125,6 +128,7 @@ class AddedDocument(GuardDocument, frozen=True, forbid_unknown_fields=True):
         if self.tests is not None:
             yield ""
             yield from _written(self.tests.file, self.tests.text)
+        yield from _unasked(self.not_asked_by, width)
         if not self.active:
             yield paragraph("\nNote: it does not run here; `hookline list` says why.", width)
         yield from _next_steps(
@@ -158,6 +162,12 @@ def _tried_line(tried: TriedCommand, room: int, width: int) -> str:
     reason = f": {tried.reason}" if tried.reason else ""
     left = max(width - room - len("   proceeds") - 2, 20)
     return f"  {_short(tried.command):{room}}  {decision}{one_line(reason, left)}"
+
+
+def _unasked(agents: Sequence[str], width: int) -> Iterator[str]:
+    if agents:
+        does = "does" if len(agents) == 1 else "do"
+        yield paragraph(f"\n{', '.join(agents)} {does} not ask Hookline yet: run `hookline install`.", width)
 
 
 def _next_steps(steps: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -204,6 +214,7 @@ class RecommendedDocument(Struct, frozen=True, forbid_unknown_fields=True):
         yield indented(headed_table([["GUARD", "ASKED ABOUT", "SAYS"], *rows], width - 2), 2)
         if self.already:
             yield paragraph(f"\nThere before: {', '.join(self.already)}.", width)
+        yield from _unasked(self.added[0].not_asked_by, width)
         if any(not each.active for each in self.added):
             yield paragraph("\nNote: some do not run here; `hookline list` says why.", width)
         yield from _next_steps([*(_IN_SHADOW if shadow else ()), *_AFTER_RECOMMENDED, *_FIRST_STEPS])
@@ -254,6 +265,7 @@ class BuiltinsDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
     def _notes(self) -> Iterator[str]:
         yield "* `hookline guard add recommended` adds these."
+        yield f"{', '.join(FORBIDDING)} stop what you name: `hookline guard add forbid-path ~/private`."
         if self.sessions:
             judged = f"of {count_of(self.calls, 'tool call')} in {count_of(self.sessions, 'session')}"
             yield (
@@ -291,6 +303,8 @@ class LineDocument(Struct, frozen=True, forbid_unknown_fields=True):
     #: Guards that only would have stopped it: those in shadow mode, and those that a person has paused.
     would_have: tuple[str, ...] = ()
     paused: tuple[str, ...] = ()
+    #: Hooks of agents that see the line too, and were not run.
+    not_asked: tuple[str, ...] = ()
     #: Built-in guards that are not here, and would stop it.
     suggested: tuple[str, ...] = ()
     #: The agents here, and those that would not ask the guard that decided.
@@ -324,7 +338,9 @@ class LineDocument(Struct, frozen=True, forbid_unknown_fields=True):
             yield f"because: {self.reason}"
             yield self._where
             return
-        asked = f"{count_of(self.asked, 'guard')} asked" if self.asked else "no guard is active here"
+        asked = (
+            f"{count_of(self.asked, 'guard')} asked" if self.asked else "no guard of Hookline is active here"
+        )
         yield f"{word} ({asked}): {shown}"
         if self.paused:
             yield f"these are paused and would have stopped it: {', '.join(self.paused)}"
@@ -338,6 +354,9 @@ class LineDocument(Struct, frozen=True, forbid_unknown_fields=True):
         else:
             yield "no built-in guard would stop it either"
             yield "to stop it: hookline guard add NAME 'deny Bash(PATTERN)'"
+        if self.not_asked:
+            asks = f"hookline fire PreToolUse Bash command={shlex.quote(self.line)}"
+            yield f"not asked: {', '.join(self.not_asked)}; {asks} runs {'it' if len(self.not_asked) == 1 else 'them'}"
 
 
 class GuardFacts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -388,7 +407,7 @@ class GuardsDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
     def as_text(self, width: int) -> str:
         if not self.hooks:
-            return "no guards are configured here; `hookline guard add` lists the built-in ones"
+            return "no guard of Hookline is configured here; `hookline guard add` lists the built-in ones"
         rows = [["name", "mode", "rule", "runs", "would have", "last", "where"]]
         return headed_table([*rows, *(_row(each) for each in self.hooks)], width)
 
