@@ -464,6 +464,15 @@ def test_hooks_of_other_agents_run_only_if_the_user_chose_that(where: Place) -> 
     assert "already installed" in command(where, "install", "codex", "--no-relay").stdout
 
 
+def test_what_changes_is_counted_entry_by_entry(where: Place) -> None:
+    def said(*words: str) -> str:
+        return install(where, "claude-code", *words).stdout.splitlines()[0].rpartition(": ")[2]
+
+    assert said("--events", "PreToolUse,Stop") == "2 entries added (a new file)"
+    assert said("--events", "PreToolUse,SessionStart,SessionEnd") == "2 entries added, 1 removed"
+    assert said("--if-missing", "block") == "1 entry updated"  # the others have nothing to block
+
+
 def test_at_a_terminal_it_asks_what_to_bring(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     where.write(".claude/settings.json", CHECK)
     monkeypatch.setenv("HOME", str(where.home))

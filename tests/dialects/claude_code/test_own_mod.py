@@ -167,3 +167,9 @@ def test_only_claude_code_has_mods(claude: ClaudeCode) -> None:
     assert (ran.status, "leave --mod out" in ran.stderr) == (1, True)
     ran = hookline(claude, "install", "claude-code", "--project", "--mod", "--yes")
     assert (ran.status, "all your projects (--user): leave --mod out" in ran.stderr) == (1, True)
+    ran = hookline(claude, "install", "claude-code", "codex", "--mod", "--yes")
+    assert (ran.status, "installed: Claude Code, Codex" in ran.stdout) == (0, True)
+    assert "this agent cannot have a mod: it calls Hookline by its entries alone" in " ".join(
+        ran.stdout.split()
+    )
+    assert (claude.daemons.home / ".codex/hooks.json").exists()

@@ -56,7 +56,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--mod",
         action="store_true",
-        help="also run as a mod inside the agent, before other plugins; refused for an agent without mods",
+        help="also run as a mod inside the agent, before other plugins; agents that cannot get entries alone",
     )
     parser.add_argument(
         "--trust",

@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
+from typing import Any
 
 from msgspec import Struct
 
@@ -13,7 +14,7 @@ from hookline.cli.text import count_of, json_lines, paragraph, pieces, with_tild
 from hookline.config.install.plan import InstallPlan, Step
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.entries import HookSelection, IfMissing
-from hookline.dialects.installer import InstallScope, Site
+from hookline.dialects.installer import Entry, InstallScope, Site
 from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line, spelled_out
 
@@ -42,6 +43,9 @@ class ChangedFile(Struct, frozen=True):
     #: How many entries of ours it has, before and after.
     entries_before: int
     entries_after: int
+    #: Of those after the change: how many were there as they are, and how many as others at their events.
+    entries_same: int
+    entries_updated: int
     #: A unified difference, without secrets that are recognised.
     diff: str
 
@@ -111,20 +115,32 @@ def agent_document(dialect: Dialect, site: Site, plan: InstallPlan | None, probl
     if plan is None:
         return AgentDocument(dialect.name, dialect.title, site.scope, "nothing", problem=problem)
     redact = Redactor(os.environ).redact  # around our lines there may be those with keys
-    before, after = (Counter(entry.file for entry in entries) for entries in (plan.own, plan.placed))
-    files = tuple(
-        ChangedFile(
+    files: list[ChangedFile] = []
+    for each in plan.writes:
+        before, after = (
+            [entry for entry in entries if entry.file == each.file] for entries in (plan.own, plan.placed)
+        )
+        same = _common(before, after, lambda entry: entry.identity)
+        changed = ChangedFile(
             file=each.file,
             link_to=each.real if plan.before[each.file].is_linked else None,
             made=each.before is None,
             removed=each.after is None,
-            entries_before=before[each.file],
-            entries_after=after[each.file],
+            entries_before=len(before),
+            entries_after=len(after),
+            entries_same=same,
+            entries_updated=_common(before, after, lambda entry: entry.event) - same,
             diff=redact(_difference(each.file, plan.before[each.file].text, plan.after.get(each.file))),
         )
-        for each in plan.writes
+        files.append(changed)
+    return AgentDocument(
+        dialect.name, dialect.title, site.scope, plan.step, files=tuple(files), notes=plan.notes
     )
-    return AgentDocument(dialect.name, dialect.title, site.scope, plan.step, files=files, notes=plan.notes)
+
+
+def _common(before: Sequence[Entry], after: Sequence[Entry], key: Callable[[Entry], Any]) -> int:
+    """Count the entries that are there both before and after."""
+    return (Counter(map(key, before)) & Counter(map(key, after))).total()
 
 
 def _difference(file: str, before: str | None, after: str | None) -> str:
@@ -153,10 +169,16 @@ def _change(file: ChangedFile) -> str:
     if file.removed:
         return "the file is removed: Hookline made it"
     made = " (a new file)" if file.made else ""
-    if file.entries_after:
-        return f"{_entries(file.entries_after)} {'updated' if file.entries_before else 'added'}{made}"
-    if file.entries_before:
-        return f"{_entries(file.entries_before)} removed"
+    kept = file.entries_same + file.entries_updated
+    counts = {
+        "updated": file.entries_updated,
+        "added": file.entries_after - kept,
+        "removed": file.entries_before - kept,
+    }
+    if any(counts.values()):
+        (done, number), *more = [(done, number) for done, number in counts.items() if number]
+        rest = "".join(f", {number} {done}" for done, number in more)
+        return f"{_entries(number)} {done}{rest}{made}"
     lines = file.diff.splitlines()[2:]
     more, less = (sum(line.startswith(sign) for line in lines) for sign in "+-")
     return f"{count_of(more, 'line')} added, {less} removed{made}"

@@ -52,6 +52,7 @@ SCOPES: tuple[InstallScope, ...] = get_args(InstallScope)
 #: Where programs are that are run without being installed, as `uvx hookline` does.
 _CACHES = frozenset((".cache", "Caches"))
 _FOR_ALL = "install Hookline where every user can run it, and run this again"
+_NO_MOD = "this agent cannot have a mod: it calls Hookline by its entries alone"
 _KEEP = "install Hookline first (uv tool install, pipx install), and run this again"
 
 
@@ -77,7 +78,14 @@ def run(args: argparse.Namespace) -> ExitStatus:
     program = isolated_program() if args.no_relay else faster(pinned_program())
     choice, brought = choose(args, dialects, site)
     wanted = _Wanted(events, program, choice)
-    found = [planned(each, site, partial(_plan, each, site, wanted, records)) for each in dialects]
+    # If none of them can have a mod, it is refused for each.
+    for_some = site.inside and any(each.inside_event for each in dialects)
+    found = [
+        planned(each, site, partial(_plan, each, site, wanted, records))
+        if each.inside_event or not for_some
+        else _without_mod(each, site, wanted, records)
+        for each in dialects
+    ]
     status = settle(found, args, records, "install", Promise(choice.hooks, choice.if_missing, tuple(brought)))
     if status != ExitStatus.OK or args.json:
         return status
@@ -120,6 +128,15 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
     if site.scope == "plugin" and find_spec("mcp") is None:
         notes.append(f"the plugin's MCP server does not start without the package mcp: {how_to_add('agent')}")
     return replace(plan, notes=tuple(notes)) if plan.writes else plan
+
+
+def _without_mod(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords) -> PlannedInstall:
+    """Plan an agent that cannot have the mod that others get: its entries alone."""
+    entries = replace(site, inside=False)
+    found = planned(dialect, entries, partial(_plan, dialect, entries, wanted, records))
+    if found.plan is None or not found.plan.writes:
+        return found
+    return replace(found, plan=replace(found.plan, notes=(*found.plan.notes, _NO_MOD)))
 
 
 def _closed_directory(program: str) -> str | None:
