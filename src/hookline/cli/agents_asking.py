@@ -2,20 +2,20 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import Struct
 
-from hookline.config.install.plan import installed_entries, is_there
-from hookline.config.install.self_calls import entry_choice
 from hookline.dialects.dialect import Dialect
-from hookline.dialects.installer import Entry, InstallError, InstallScope, Site
 from hookline.dialects.registry import OWN_FORMAT, dialects_here
 from hookline.engine.explain import MatchResult
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 from hookline.trust.project import project_root
+
+if TYPE_CHECKING:
+    from hookline.dialects.installer import Entry, Site
 
 _LONGEST = 60
 _MOST_NAMED = 3
@@ -56,15 +56,23 @@ def agents_not_asking(event: EventSpec[Any], cwd: str) -> tuple[str, ...]:
 
 def _agents_here(cwd: str) -> "Iterator[tuple[Dialect, list[Entry]]]":
     """Yield each agent that is used here, with the entries by which it calls Hookline."""
+    here = [dialect for dialect in dialects_here(cwd, os.environ) if dialect.installer is not None]
+    if not here:
+        return
+    from hookline.config.install.plan import is_there
+    from hookline.dialects.installer import InstallScope, Site
+
     sites = [Site(scope, project_root(cwd), os.environ) for scope in get_args(InstallScope)]
-    for dialect in dialects_here(cwd, os.environ):
-        if dialect.installer is not None and any(is_there(dialect, site) for site in sites):
+    for dialect in here:
+        if any(is_there(dialect, site) for site in sites):
             yield dialect, list(_entries(dialect, sites))
 
 
 def _asking(
-    dialect: Dialect, event: EventSpec[Any], hooks: Sequence[tuple[str, Hook]], entries: Sequence[Entry]
+    dialect: Dialect, event: EventSpec[Any], hooks: Sequence[tuple[str, Hook]], entries: "Sequence[Entry]"
 ) -> AskingAgent:
+    from hookline.config.install.self_calls import entry_choice
+
     at_event = [entry for entry in entries if _is_at(dialect, entry.event, event)]
     choices = [entry_choice(entry.command, event_guards=True) for entry in at_event]
     brings_all = any(choice is not None and choice.hooks == "all" for choice in choices)
@@ -91,7 +99,10 @@ def _is_at(dialect: Dialect, name: str, event: EventSpec[Any]) -> bool:
     return any(event in dialect.asked_at(each.event) for each in own)
 
 
-def _entries(dialect: Dialect, sites: Sequence[Site]) -> Iterator[Entry]:
+def _entries(dialect: Dialect, sites: "Sequence[Site]") -> "Iterator[Entry]":
+    from hookline.config.install.plan import installed_entries
+    from hookline.dialects.installer import InstallError
+
     for site in sites:
         try:
             yield from installed_entries(dialect, site)

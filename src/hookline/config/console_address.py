@@ -5,7 +5,6 @@ import re
 import socket
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlencode, urlsplit
 
 from hookline.journal.file import state_dir
 
@@ -13,8 +12,8 @@ from hookline.journal.file import state_dir
 _PATIENCE_SECONDS: Final = 0.05
 #: A login file that a console left behind is larger in no case.
 _LARGEST: Final = 4096
-_LINK: Final = re.compile(r"url=(https?://[^/\"\s]+)/login\?")
-_LOGIN: Final = re.compile(r"login-\d{1,5}\.html")
+_LINK: Final = r"url=(https?://[^/\"\s]+)/login\?"
+_LOGIN: Final = r"login-\d{1,5}\.html"
 
 
 def console_directory(env: Mapping[str, str], *, fleet: bool = False) -> str:
@@ -30,19 +29,23 @@ def login_file(directory: str, port: int) -> str:
 def console_page(env: Mapping[str, str], path: str, **query: str) -> str:
     """Return the address of a page of this user's console; empty if none runs."""
     address = _running(console_directory(env))
+    if not address:
+        return ""
+    from urllib.parse import urlencode  # noqa: PLC0415 a denial without a console must not wait for it
+
     given = {name: text for name, text in query.items() if text}
-    return f"{address}{path}{'?' if given else ''}{urlencode(given)}" if address else ""
+    return f"{address}{path}{'?' if given else ''}{urlencode(given)}"
 
 
 def _running(directory: str) -> str:
     try:
-        names = sorted(name for name in os.listdir(directory) if _LOGIN.fullmatch(name))
+        names = sorted(name for name in os.listdir(directory) if re.fullmatch(_LOGIN, name))
     except OSError:
         return ""
     for name in names:
         try:
             with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as file:
-                found = _LINK.search(file.read(_LARGEST))
+                found = re.search(_LINK, file.read(_LARGEST))
         except OSError:
             continue
         if found is not None and _listens(found[1]):
@@ -52,6 +55,8 @@ def _running(directory: str) -> str:
 
 def _listens(address: str) -> bool:
     """Return True if something listens there: a console that was killed leaves its file behind."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 as above
+
     parts = urlsplit(address)
     try:
         with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=_PATIENCE_SECONDS):

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 from hookline.model.safe_text import bare_url
 
+#: The name of Hookline's own entries where hooks are shown.
+INSTALLED_HERE = "Hookline, installed here"
 _LONGEST = 60
 # Patterns are compiled when they are first used: a configuration of builtins needs none of them.
 #: Words with their quotes, separators of commands, and redirections. A substitution is part of its word.

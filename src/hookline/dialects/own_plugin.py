@@ -1,7 +1,6 @@
 """Describe Hookline as a plugin of an agent: its hooks, a skill to write hooks, and an MCP server."""
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from msgspec import Struct
@@ -27,6 +26,8 @@ class OwnPlugin(Struct, frozen=True):
 
     def texts(self, program: Sequence[str]) -> Mapping[str, str]:
         """Return its files but for the hooks, by path. `program` starts Hookline."""
+        from importlib.resources import files  # noqa: PLC0415 only to install: it loads a dozen modules
+
         from hookline import __version__  # noqa: PLC0415 only to install
 
         command, *words = program or (NAME,)

@@ -22,6 +22,7 @@ from hookline.model.safe_text import one_line
 from hookline.model.wire import NOTHING_SAID, Decoded, HookInvocation
 
 if TYPE_CHECKING:
+    from hookline.config.engine import Engine
     from hookline.engine.dispatch import DispatchState
 
 #: Columns that the user sees of an untrusted hook's words.
@@ -319,7 +320,7 @@ class Pauses(Protocol):
         ...
 
 
-def applied(hook: Hook, judged: Judgement, pauses: Pauses | None) -> tuple[RunMode, Outcome]:
+def applied(hook: Hook, judged: Judgement, engine: "Engine") -> tuple[RunMode, Outcome]:
     """Return the mode in which a hook has answered, and the part of its answer that has an effect.
 
     A denial says how a person can pause its guard.
@@ -327,7 +328,9 @@ def applied(hook: Hook, judged: Judgement, pauses: Pauses | None) -> tuple[RunMo
     if hook.mode != "enforce":
         return hook.mode, PASS
     outcome = judged.outcome
-    if pauses is None or not (judged.failed_closed or _stops(outcome)):
+    # Only an entry of a file can be paused, and only a hook that stops something needs to know.
+    pauses = engine.pauses if hook.where.file and (judged.failed_closed or _stops(outcome)) else None
+    if pauses is None:
         return "enforce", outcome
     if pauses.is_paused(hook):
         return "paused", PASS

@@ -391,8 +391,7 @@ def apply_and_record(
 ) -> tuple[Outcome, bool]:
     """Record the run; return what applies of it, and True if the hook failed closed."""
     hook = prepared.hook
-    # A person pauses an entry of a file.
-    mode, outcome = applied(hook, judged, state.session.engine.pauses if hook.where.file else None)
+    mode, outcome = applied(hook, judged, state.session.engine)
     record(state, prepared, call, raw, judged, ended, mode)
     return outcome, judged.failed_closed and mode == "enforce"
 

@@ -6,7 +6,6 @@ replaced; in a project they may not lead out of it.
 
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -125,7 +124,7 @@ def _replace(before: Snapshot, content: bytes) -> None:
     for left in _drafts(directory, name):
         with suppress(OSError):
             os.unlink(left)
-    draft = os.path.join(directory, f".{name}.hookline-{secrets.token_hex(4)}")
+    draft = os.path.join(directory, f".{name}.hookline-{os.urandom(4).hex()}")
     # A new file gets the mode that the user's files have; one that is replaced keeps its own.
     descriptor = os.open(draft, _NEW, 0o666 if before.content is None else 0o600)
     try:

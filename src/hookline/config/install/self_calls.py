@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 import hookline
 from hookline.dialects.entries import HookSelection, IfMissing
+from hookline.dialects.labels import INSTALLED_HERE
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
@@ -19,37 +20,34 @@ if TYPE_CHECKING:
 
 #: The beginning of what an entry says once Hookline is gone.
 MISSING = "Hookline is not installed"
-#: The name of Hookline's own entries where hooks are shown.
-INSTALLED_HERE = "Hookline, installed here"
 _PROGRAM = "hookline"
 #: The relay passes the call on to the daemon, or to the program.
 _PROGRAMS = frozenset((_PROGRAM, "hookline-relay"))
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
+# Patterns are compiled when they are first used: most lines do not name Hookline.
+_PYTHON = r"(?i:python|pypy)[\d.]*"
 #: The start of Python in an entry: with `-I` it would still read these two variables, which name other
 #: packages and programs.
 _CLEARED = ("/usr/bin/env", "-u", "PYTHONEXECUTABLE", "-u", "__PYVENV_LAUNCHER__")
 #: Programs that start another one by its name.
 _RUNNERS = frozenset({"uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "mise", "pixi", "conda", "nix"})
-_QUOTES = re.compile(r"[\"'\\]")
+_QUOTES = r"[\"'\\]"
 #: A word as `shlex.quote` writes it.
 _QUOTED = r"""(?:[\w@%+=:,./-]+|'[^']*'(?:"'"'[^']*')*)"""
 #: The start of an entry whose shell answers if Hookline is gone (`started_if`).
-_CHECKED = re.compile(
+_CHECKED = (
     rf"\A(?:\[ -x {_QUOTED} \](?: && \[ -e {_QUOTED} \])?|command -v {_QUOTED} >/dev/null) \|\| "
     rf"(?:exit \d|(?P<said>\{{ (?:printf '%s\\n' {_QUOTED}(?: >&2)?; )+exit \d; \}})); "
 )
 #: The end of an entry that blocks if Hookline cannot be run, as every release has written it.
-_CLOSED = re.compile(r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be run[^']*' >&2; exit 2; \}\Z")
+_CLOSED = r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be run[^']*' >&2; exit 2; \}\Z"
 #: The same around the call, for agents that read reasons only in an answer (`answered_in_shell`).
-_ANSWERED = re.compile(
-    rf"\Asaid=\$\((?P<call>.*)\) \|\| said={_QUOTED}; printf '%s\\n' \"\$said\"\Z", re.DOTALL
-)
+_ANSWERED = rf"\Asaid=\$\((?P<call>(?s:.*))\) \|\| said={_QUOTED}; printf '%s\\n' \"\$said\"\Z"
 #: A line for a separate shell, quoted as `shlex.quote` does.
-_INNER = re.compile(r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z""")
-_EXPANDS = re.compile(r"^\s*!|[$`#*?\n]")
+_INNER = r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z"""
+_EXPANDS = r"^\s*!|[$`#*?\n]"
 #: For command lines that cannot be parsed with certainty.
 #: Another `hookline` further on is another call.
-_LOOKS_LIKE_CALL = re.compile(
+_LOOKS_LIKE_CALL = (
     r"\bhookline(?:(?!hookline)[\w./-])*+[\s)]++(?:--daemon\s++\S++\s++)?"
     r"(?:-(?:(?!hookline)\S)++\s++)*+hook(?![\w.-])"
 )
@@ -77,7 +75,7 @@ def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
         return False
     if args is not None:
         return _is_hook_call((command, *args))
-    if _PROGRAM not in _QUOTES.sub("", command):
+    if _PROGRAM not in re.sub(_QUOTES, "", command):
         return False
     if not shell:
         # Only here: most configurations have no such line.
@@ -87,7 +85,10 @@ def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
     reading = shell[0].read(command)
     if any(_is_hook_call(each.words) for each in reading.commands):
         return True
-    return reading.uncertain is not None and _LOOKS_LIKE_CALL.search(_QUOTES.sub("", command)) is not None
+    return (
+        reading.uncertain is not None
+        and re.search(_LOOKS_LIKE_CALL, re.sub(_QUOTES, "", command)) is not None
+    )
 
 
 def own_entries_marked(hooks: Sequence[Hook]) -> list[Hook]:
@@ -109,7 +110,7 @@ def hookline_arguments(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...
         return ()
     if args is not None:
         lines: list[tuple[str, ...]] = [(command, *args)]
-    elif _PROGRAM not in _QUOTES.sub("", command):
+    elif _PROGRAM not in re.sub(_QUOTES, "", command):
         return ()
     else:
         reading = shell.read(command)
@@ -170,7 +171,7 @@ def entry_choice(command: str, event_guards: bool) -> EntryChoice | None:
         return None
     words = call.arguments
     named = words[words.index("--hooks") + 1] if "--hooks" in words[:-1] else "all"
-    checked = _CHECKED.match(_unwrapped(command))
+    checked = re.match(_CHECKED, _unwrapped(command))
     blocks = event_guards and (checked is None or MISSING in (checked["said"] or ""))
     return EntryChoice("own" if named == "own" else "all", "block" if blocks else "allow")
 
@@ -192,7 +193,7 @@ def entry_call(command: str) -> EntryCall | None:
 
     The shell's reaction if Hookline cannot be run is part of it (`closed_in_shell`).
     """
-    line = _words(_CLOSED.sub("", _CHECKED.sub("", _unwrapped(command))))
+    line = _words(re.sub(_CLOSED, "", re.sub(_CHECKED, "", _unwrapped(command))))
     words = program_words(line)
     arguments = words[1:] if words and _base(words[0]) in _PROGRAMS else None
     if arguments is None:
@@ -200,7 +201,7 @@ def entry_call(command: str) -> EntryCall | None:
             if place in (
                 ("-m", _PROGRAM),
                 *((option, "-m", _PROGRAM) for option in ("-I", "-P")),
-            ) and _PYTHON.fullmatch(_base(words[0])):
+            ) and re.fullmatch(_PYTHON, _base(words[0])):
                 arguments = words[len(place) + 1 :]
     if not arguments:
         return None
@@ -209,8 +210,8 @@ def entry_call(command: str) -> EntryCall | None:
 
 def _unwrapped(command: str) -> str:
     """Return the line without the shell around it: one of its own, or one that answers in Hookline's place."""
-    line = _INNER.sub(lambda found: shlex.split(found[1])[0], command)
-    return _ANSWERED.sub(lambda found: found["call"], line)
+    line = re.sub(_INNER, lambda found: shlex.split(found[1])[0], command)
+    return re.sub(_ANSWERED, lambda found: found["call"], line)
 
 
 def _words(line: str) -> tuple[str, ...]:
@@ -222,7 +223,11 @@ def _words(line: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     # Quoted text stays one word; an operator or an expansion makes it another line than ours.
-    return () if any(word and not word.strip("();<>|&") for word in words) or _EXPANDS.search(line) else words
+    return (
+        ()
+        if any(word and not word.strip("();<>|&") for word in words) or re.search(_EXPANDS, line)
+        else words
+    )
 
 
 def _is_hook_call(words: Sequence[str]) -> bool:
@@ -236,7 +241,7 @@ def _arguments(words: Sequence[str]) -> Sequence[str] | None:
     program = _base(words[0]) if words else ""
     if program in _PROGRAMS:
         return _without_directory(words[1:])
-    if _PYTHON.fullmatch(program) or program in _RUNNERS:
+    if re.fullmatch(_PYTHON, program) or program in _RUNNERS:
         for index, word in enumerate(words[1:], 1):
             if _base(word) in _PROGRAMS or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
                 return _without_directory(words[index + 1 :])

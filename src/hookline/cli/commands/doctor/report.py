@@ -20,8 +20,9 @@ from hookline.cli.output import Colour, paint
 from hookline.cli.shown_hooks import USUAL
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.config.dormant import Dormant
-from hookline.config.install.self_calls import INSTALLED_HERE, is_own_call
+from hookline.config.install.self_calls import is_own_call
 from hookline.config.load import Found, Loaded
+from hookline.dialects.labels import INSTALLED_HERE
 from hookline.execguard.probe import Capabilities
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.hook import Hook

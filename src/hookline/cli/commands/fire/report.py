@@ -30,7 +30,7 @@ from hookline.cli.text import (
     with_tildes,
     wrapped,
 )
-from hookline.config.install.self_calls import INSTALLED_HERE
+from hookline.dialects.labels import INSTALLED_HERE
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import ASKED_INSTEAD
 from hookline.journal.journal import Journal

@@ -39,8 +39,8 @@ from hookline.cli.shown_hooks import (
 from hookline.cli.text import count_of, fits, json_lines, paragraph, tables, terminal_width
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
-from hookline.config.install.self_calls import INSTALLED_HERE
 from hookline.config.load import Found
+from hookline.dialects.labels import INSTALLED_HERE
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
