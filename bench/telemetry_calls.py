@@ -1,6 +1,6 @@
 """Measure what telemetry adds to a call of an agent, with a collector that is up, down and hanging.
 
-By the daemon, which sends for all calls, and by a process of its own, which sends before it ends.
+By the daemon, which sends for all calls, and by a process of its own, which leaves that to another one.
 """
 
 import contextlib
@@ -20,14 +20,11 @@ from tests.hook.relay.programs import programs
 from tests.telemetry.collector import Collector, collecting
 from tests.waiting import wait_until
 
-#: Milliseconds that a call may take longer, medians. A process of its own loads OpenTelemetry, and waits a second for
-#: a collector that hangs.
-GOALS: dict[str, dict[str, float]] = {
-    "daemon": {"up": 20, "down": 20, "hanging": 20},
-    "process": {"up": 400, "down": 400, "hanging": 1400},
-}
+#: Milliseconds that a call may take longer, medians, whatever the collector does.
+GOAL = 20.0
+_STATES = ("up", "down", "hanging")
 _CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
-_ROUNDS = {"daemon": 100, "process": 7}
+_ROUNDS = {"daemon": 100, "process": 15}
 _WITHOUT = "no collector asked for"
 
 
@@ -115,10 +112,10 @@ def _beyond(way: str, started: dict[str, Daemons], states: dict[str, str]) -> li
     least = statistics.median(taken[_WITHOUT])
     return [
         Finding(
-            f"telemetry, by a {way} ({least:.0f} ms without), collector {state}", f"{more:+.1f} ms", f"<= {goal:g} ms",
-            more <= goal,
+            f"telemetry, by a {way} ({least:.0f} ms without), collector {state}", f"{more:+.1f} ms", f"<= {GOAL:g} ms",
+            more <= GOAL,
         )
-        for state, goal in GOALS[way].items()
+        for state in _STATES
         for more in [statistics.median(taken[state]) - least]
     ]  # fmt: skip
 

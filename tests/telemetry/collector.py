@@ -38,6 +38,8 @@ class Collector:
     #: Of the last metrics.
     resource: dict[str, Any] = field(default_factory=dict[str, Any])
     bodies: list[bytes] = field(default_factory=list[bytes])
+    #: Where it is given, requests hang until it is set.
+    wait: threading.Event | None = None
 
     @property
     def env(self) -> dict[str, str]:
@@ -104,6 +106,8 @@ def collecting() -> Generator[Collector]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            if found[0].wait is not None:
+                found[0].wait.wait()
             found[0].take(self.path, body)
             self.send_response(found[0].status)
             self.send_header("Content-Length", "0")

@@ -6,9 +6,11 @@ import logging
 import os
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,8 +19,10 @@ import requests
 from hookline.journal.reader import read_journal
 from hookline.telemetry.collector import CollectorSession, no_answer
 from hookline.telemetry.setup import SaidOnce, flush, observer_from, refusal, wanted_signals
+from hookline.telemetry.spool import MOST_BYTES, SpoolFile
 from tests.every import every
 from tests.telemetry.collector import collecting
+from tests.waiting import wait_until
 from tests.warm_process import Ran, run_warm
 
 GUARD = (
@@ -27,6 +31,7 @@ GUARD = (
 PAYLOAD = {
     "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls hunter2"},
 }  # fmt: skip
+JOURNAL = ".local/state/hookline/journal.jsonl"
 _FIRE = ["fire", "PreToolUse", "Bash", "command=ls", "--config", "guards.toml"]
 
 
@@ -42,6 +47,10 @@ def test_a_call_of_an_agent_is_a_span_under_that_of_the_agent(tmp_path: Path) ->
         words = ["hook", "--dialect", "claude-code", "--config", "guards.toml"]
         ran = hookline(tmp_path, words, env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
         assert b'"deny"' in ran.stdout
+        # Another process sends, and the agent does not wait for it.
+        wait_until(
+            lambda: "hookline.hook.decisions" in collector.metrics and len(collector.spans) == 2, seconds=60
+        )
         dispatch, guard = (
             collector.span("hookline.dispatch PreToolUse"),
             collector.span("hookline.hook guard"),
@@ -58,17 +67,65 @@ def test_a_call_of_an_agent_is_a_span_under_that_of_the_agent(tmp_path: Path) ->
         assert not any(b"hunter2" in body for body in collector.bodies)
 
 
+def test_a_call_loads_nothing_of_opentelemetry_and_waits_for_no_collector(tmp_path: Path) -> None:
+    """Two calls are sent by one process, after they have ended; the collector answers nobody before."""
+    (tmp_path / "guards.toml").write_text(GUARD)
+    hook = ["hook", "--home", str(tmp_path), "--dialect", "claude-code", "--config", "guards.toml"]
+    with collecting() as collector:
+        collector.wait = threading.Event()
+        env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "MARK": "x", **collector.env}
+        for _ in range(2):
+            ran = subprocess.run(
+                [sys.executable, "-X", "importtime", "-m", "hookline", *hook], cwd=tmp_path, env=env,
+                input=json.dumps({**PAYLOAD, "cwd": str(tmp_path)}).encode(), capture_output=True, check=False,
+            )  # fmt: skip
+            assert b'"deny"' in ran.stdout
+            assert b"hookline.telemetry.spool" in ran.stderr
+            assert b"opentelemetry" not in ran.stderr
+        assert not collector.spans
+        assert not [run for run in read_journal(str(tmp_path / JOURNAL)).runs if run.type == "telemetry"]
+        (sender,) = senders(tmp_path)
+        assert b"MARK=" not in Path(f"/proc/{sender}/environ").read_bytes()
+        collector.wait.set()
+        wait_until(lambda: len(collector.spans) == 4, seconds=60)
+        assert len({each.trace for each in collector.spans}) == 2
+    wait_until(lambda: not senders(tmp_path), seconds=60)
+    assert not [
+        each for each in (tmp_path / ".local/state/hookline/telemetry").iterdir() if each.suffix != ".lock"
+    ]
+
+
+def senders(home: Path) -> list[str]:
+    """The processes that send for this home."""
+    found: list[str] = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words, env = (each.joinpath(name).read_bytes() for name in ("cmdline", "environ"))
+            if b"telemetry_sender" in words and f"HOME={home}\0".encode() in env:
+                found.append(each.name)
+    return found
+
+
+def test_what_many_calls_leave_unsent_is_bounded(tmp_path: Path) -> None:
+    file = SpoolFile({"HOME": str(tmp_path)}, str(tmp_path))
+    line = b"x" * (1 << 20)
+    for _ in range(7):
+        file.append(line)
+    assert len(file.take(0)) == MOST_BYTES
+    assert not file.is_there()
+
+
 def test_a_collector_that_does_not_answer_holds_nothing_up_and_is_named_once(tmp_path: Path) -> None:
-    """Dispatch several times in one process: an error is reported once, and hooks decide as usual."""
+    """The process that sends reports an error once, and hooks decide as usual."""
     (tmp_path / "guards.toml").write_text(GUARD)
     with collecting() as collector:
         collector.status = 503  # which an exporter retries for longer than any caller waits
         words = ["hook", "--dialect", "claude-code", "--config", "guards.toml"]
-        ran = hookline(tmp_path, words, collector.env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
+        env = {**collector.env, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+        ran = hookline(tmp_path, words, env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
         assert b'"deny"' in ran.stdout
-        assert collector.requests
-    journal = read_journal(str(tmp_path / ".local/state/hookline/journal.jsonl")).runs
-    received = [run.detail for run in journal if run.type == "telemetry"]
+        wait_until(lambda: collector.requests and not senders(tmp_path), seconds=60)
+    received = [run.detail for run in read_journal(str(tmp_path / JOURNAL)).runs if run.type == "telemetry"]
     assert len(received) == 1
     assert received[0].startswith("telemetry is not sent: ")
     assert received[0].endswith("hooks are not affected")

@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from hookline.handlers.process.pool import Processes
     from hookline.model.wire import EventRequest
     from hookline.telemetry.observer import Telemetry
+    from hookline.telemetry.spool import Spool
 
 
-#: Seconds that the end of a command may take to send telemetry; an agent waits for its calls.
-_FLUSH_SECONDS, _FLUSH_SECONDS_IN_A_CALL = 5.0, 1.0
+#: Seconds that the end of a command may take to send telemetry.
+_FLUSH_SECONDS = 5.0
+#: The program that sends what calls of agents have written.
+_SENDER = "hookline.cli.telemetry_sender"
 #: Characters of a diagnostic that are shown.
 _LONGEST_DIAGNOSTIC = 1000
 
@@ -63,27 +66,30 @@ def command_engine(
 
 def command_observer(
     journal: Journal, *, from_agent: bool = False, lasting: bool = False
-) -> "Telemetry | None":
+) -> "Telemetry | Spool | None":
     """Return telemetry, if the environment asks for it.
 
     `from_agent`: another agent has started this process. `lasting`: it is a server.
     """
     if not _is_telemetry_asked_for(os.environ):
         return None
-    from hookline.telemetry.setup import observer_from
+    from hookline.telemetry.setup import observer_from, spool_from
 
-    def say(why: str) -> None:
-        # A process that an agent started has no standard error any more when data is sent.
-        if from_agent:
-            journal.record(Run(hook="telemetry", type="telemetry", status="failed", detail=why, at=time()))
-        else:
-            note(f"hookline: {why}")
-
-    seconds = _FLUSH_SECONDS_IN_A_CALL if from_agent else _FLUSH_SECONDS
-    machine = _machine(os.environ)
+    if from_agent:
+        # The agent waits for this process: another one sends.
+        return spool_from(os.environ, lambda why: _record_failure(journal, why), _SENDER)
     return observer_from(
-        os.environ, say, only_here=from_agent, seconds=seconds, lasting=lasting, machine=machine
+        os.environ,
+        lambda why: note(f"hookline: {why}"),
+        only_here=False,
+        seconds=_FLUSH_SECONDS,
+        lasting=lasting,
+        machine=machine_name(os.environ),
     )
+
+
+def _record_failure(journal: Journal, why: str) -> None:
+    journal.record(Run(hook="telemetry", type="telemetry", status="failed", detail=why, at=time()))
 
 
 def server_observer(
@@ -94,14 +100,14 @@ def server_observer(
         return None
     from hookline.telemetry.setup import observer_from
 
-    return observer_from(env, say, only_here=only_here, seconds=None, machine=machine or _machine(env))
+    return observer_from(env, say, only_here=only_here, seconds=None, machine=machine or machine_name(env))
 
 
 def _is_telemetry_asked_for(env: Mapping[str, str]) -> bool:
     return any(name.startswith("OTEL_") for name in env)
 
 
-def _machine(env: Mapping[str, str]) -> str:
+def machine_name(env: Mapping[str, str]) -> str:
     """Return the name of this machine in its fleet; empty if it is in none."""
     from hookline.config.bundles.settings import bundle_settings
     from hookline.team.fleet.settings import read_settings

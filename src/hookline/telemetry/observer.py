@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter, time_ns
 from typing import Any
 
-import msgspec
 from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -18,20 +17,17 @@ from opentelemetry.trace import Span, SpanContext, Status, StatusCode, TracerPro
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from hookline import __version__
-from hookline.engine.translate_calls import call_of
 from hookline.handlers.http.handler import TRACE_PARENT
 from hookline.journal.observer import Ended
-from hookline.journal.redaction import Redactor
 from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.telemetry import vocabulary as words
+from hookline.telemetry.facts import Facts
+from hookline.telemetry.instruments import Instruments
 
 _SCOPE = "hookline"
-_MOST_TEXT = 4096
-#: Records that are no run of a hook: one that was not selected, and the start of one that ends later.
-_NO_RUN = frozenset({"skipped", "background"})
 
 
 class Telemetry:
@@ -56,58 +52,17 @@ class Telemetry:
         provider = tracers if tracers is not None else trace.get_tracer_provider()
         self._tracer = provider.get_tracer(_SCOPE, __version__)
         self._meter = (meters if meters is not None else get_meter_provider()).get_meter(_SCOPE, __version__)
-        self._content = content
+        self._facts = Facts(os.environ, content=content)
         self._send_rest = send_rest
         self._close_seconds = close_seconds
         #: The default parent span, as W3C `traceparent`.
         self._parent = parent
-        self._redactor = Redactor(dict(os.environ)) if content else None
         self._propagator = TraceContextTextMapPropagator()
-        meter = self._meter
-        self._runs = meter.create_counter(words.RUNS.name, words.RUNS.unit, words.RUNS.meaning)
-        self._decisions = meter.create_counter(
-            words.DECISIONS.name, words.DECISIONS.unit, words.DECISIONS.meaning
-        )
-        self._open = meter.create_counter(words.OPEN.name, words.OPEN.unit, words.OPEN.meaning)
-        self._durations = self._histogram(words.DURATION)
-        self._queues = self._histogram(words.QUEUE)
-        self._dispatches = self._histogram(words.DISPATCHES)
-
-    def _histogram(self, metric: words.Metric) -> Any:
-        # From a tenth of a millisecond, as functions take, to minutes.
-        bounds = [
-            0.0001,
-            0.0005,
-            0.001,
-            0.0025,
-            0.005,
-            0.01,
-            0.025,
-            0.05,
-            0.1,
-            0.25,
-            0.5,
-            1,
-            2.5,
-            10,
-            60,
-            600,
-        ]
-        return self._meter.create_histogram(
-            metric.name, metric.unit, metric.meaning, explicit_bucket_boundaries_advisory=bounds
-        )
+        self._instruments = Instruments(self._meter)
 
     def began(self, session: Any, event: EventSpec[Any], payload: Any) -> Ended:
         """Start a span that is current until the returned function is called."""
-        begun = words.Begun(
-            event.name,
-            payload,
-            session.info,
-            session.engine.journal.caller,
-            _kinds(session, payload),
-            self._text(getattr(payload, "tool_input", None)) if self._content else "",
-        )
-        found = words.attributes(words.AT_BEGINNING, begun, content=self._content)
+        found = self._facts.at_beginning(session, event, payload)
         started, around = perf_counter(), self._around()
         span = self._tracer.start_span(words.DISPATCH_SPAN.format(event=event.name), around, attributes=found)
         token = contexts.attach(trace.set_span_in_context(span, around))
@@ -136,16 +91,16 @@ class Telemetry:
             span.set_attribute(words.ERROR, "cancelled")
             span.set_status(Status(StatusCode.ERROR))
         else:
-            said = words.attributes(words.AT_END, outcome, content=self._content)
-            span.set_attributes(self._cleaned(said))
+            said = self._facts.at_end(outcome)
+            span.set_attributes(said)
         span.end()
-        self._dispatches.record(seconds, words.narrowed({words.EVENT: event, **said}, words.DISPATCHES))
+        self._instruments.dispatched({words.EVENT: event, **said}, seconds)
 
     def ran(self, run: Run) -> None:
         """Record a hook's run as a finished span, and in the metrics."""
-        if run.status in _NO_RUN:
+        found = self._facts.of_run(run)
+        if found is None:
             return
-        found = self._cleaned(words.attributes(words.OF_HOOK, run, content=self._content))
         end = time_ns()
         span = self._tracer.start_span(
             words.HOOK_SPAN.format(hook=run.hook),
@@ -156,14 +111,7 @@ class Telemetry:
         if run.cause is not None:
             span.set_status(Status(StatusCode.ERROR))
         span.end(end)
-        self._runs.add(1, words.narrowed(found, words.RUNS))
-        self._durations.record(run.duration_ms / 1e3, words.narrowed(found, words.DURATION))
-        if run.queue_ms:
-            self._queues.record(run.queue_ms / 1e3, words.narrowed(found, words.QUEUE))
-        if run.decision is not None:
-            self._decisions.add(1, words.narrowed(found, words.DECISIONS))
-        if run.failed_open:
-            self._open.add(1, words.narrowed(found, words.OPEN))
+        self._instruments.ran(found, run.duration_ms / 1e3)
 
     def closed(self) -> None:
         """Send pending data when the engine closes, if this process ends with it."""
@@ -207,31 +155,6 @@ class Telemetry:
         }
         for metric in words.FLEET:
             create[metric.kind](metric.name, [observed(metric)], metric.unit, metric.meaning)
-
-    def _text(self, value: Any) -> str:
-        """Redact a text, then cut it: half a secret would not be found."""
-        if value is None or self._redactor is None:
-            return ""
-        try:
-            text = msgspec.json.encode(value).decode()
-        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-            return ""
-        return self._redactor.redact(text)[:_MOST_TEXT]
-
-    def _cleaned(self, found: dict[str, Any]) -> dict[str, Any]:
-        if self._redactor is not None:
-            for name in ("hookline.reason", "hookline.detail"):
-                if name in found:
-                    found[name] = self._redactor.redact(found[name])[:_MOST_TEXT]
-        return found
-
-
-def _kinds(session: Any, payload: Any) -> list[str]:
-    """Return the kinds of action of a call, whatever its agent calls the tool."""
-    if not isinstance(getattr(payload, "tool_name", None), str):
-        return []
-    kinds = (action.kind for action in call_of(payload, session).actions)
-    return list(dict.fromkeys(kind.name for kind in kinds if kind is not None))
 
 
 def _traceparent(found: SpanContext) -> str:

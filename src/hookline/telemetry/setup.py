@@ -10,14 +10,19 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from hookline.extras import how_to_add
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
+    from hookline.telemetry.ids import SpanIds
     from hookline.telemetry.observer import Telemetry
+    from hookline.telemetry.spool import Spool
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES"
@@ -115,16 +120,42 @@ def observer_from(
     closes; None: the process lives on. `lasting`: it is a server, whose metrics are sums since its start.
     `machine`: its name in the fleet.
     """
+    lasting = lasting or seconds is None
+    made = providers_from(env, say, only_here=only_here, lasting=lasting, machine=machine)
+    if made is None:
+        return None
+    from hookline.telemetry.observer import Telemetry
+
+    return Telemetry(
+        made.tracers,
+        made.meters,
+        content=is_content_wanted(env),
+        send_rest=lambda limit: flush(made.all, limit, made.warnings),
+        close_seconds=seconds,
+        parent=env.get("TRACEPARENT", ""),
+    )
+
+
+class Providers(Struct, frozen=True):
+    """The providers of OpenTelemetry that send where the environment says."""
+
+    tracers: Any
+    meters: Any
+    #: Those of the signals that are sent.
+    all: list[Any]
+    warnings: "SaidOnce"
+    #: The ids of new spans.
+    ids: "SpanIds"
+
+
+def providers_from(
+    env: Mapping[str, str], say: Say, *, only_here: bool, lasting: bool = False, machine: str = ""
+) -> Providers | None:
+    """Return providers if the environment asks for them and the packages are installed; report the first error."""
     warnings = SaidOnce(say, _header_texts(env))
+    signals = signals_to_send(env, warnings, only_here=only_here)
     try:
-        for text in unknown_exporters(env):
-            warnings.wrong_setting(text)
-        signals = wanted_signals(env)
-        why = refusal(env, signals, only_here=only_here)
-        if why is None:
-            lasting = lasting or seconds is None
-            return _observer(env, signals, warnings, seconds, lasting, machine) if signals else None
-        warnings.say(why)
+        return _providers(env, signals, warnings, lasting=lasting, machine=machine) if signals else None
     except ModuleNotFoundError as missing:
         warnings.say(f"{missing.name} is missing: {how_to_add('otel')}")
     except Exception as problem:  # noqa: BLE001 whatever is wrong with the settings, hooks run
@@ -132,14 +163,38 @@ def observer_from(
     return None
 
 
-def _observer(
-    env: Mapping[str, str],
-    signals: list[str],
-    warnings: "SaidOnce",
-    seconds: float | None,
-    lasting: bool,
-    machine: str,
-) -> "Telemetry":
+def signals_to_send(env: Mapping[str, str], warnings: "SaidOnce", *, only_here: bool) -> list[str]:
+    """Return what is to be sent; say why not, where it is asked for."""
+    for text in unknown_exporters(env):
+        warnings.wrong_setting(text)
+    signals = wanted_signals(env)
+    why = refusal(env, signals, only_here=only_here)
+    if why is None:
+        return signals
+    warnings.say(why)
+    return []
+
+
+def spool_from(env: Mapping[str, str], say: Say, module: str) -> "Spool | None":
+    """Return an observer that leaves sending to another process, `module`, if the environment asks for one."""
+    warnings = SaidOnce(say, _header_texts(env))
+    if not signals_to_send(env, warnings, only_here=True):
+        return None
+    if find_spec("opentelemetry") is None:
+        warnings.say(f"opentelemetry is missing: {how_to_add('otel')}")
+        return None
+    from hookline.telemetry.spool import Spool
+
+    return Spool(env, module, say, content=is_content_wanted(env))
+
+
+def is_content_wanted(env: Mapping[str, str]) -> bool:
+    return env.get(_CONTENT, "").strip().lower() in _TRUE
+
+
+def _providers(
+    env: Mapping[str, str], signals: list[str], warnings: "SaidOnce", *, lasting: bool, machine: str
+) -> Providers:
     from opentelemetry.metrics import NoOpMeterProvider
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
@@ -150,7 +205,7 @@ def _observer(
 
     from hookline import __version__
     from hookline.telemetry.collector import CollectorSession
-    from hookline.telemetry.observer import Telemetry
+    from hookline.telemetry.ids import SpanIds
     from hookline.telemetry.vocabulary import MACHINE
 
     _listen(warnings)
@@ -168,11 +223,11 @@ def _observer(
             **({MACHINE: machine} if machine else {}),
         }
     )
-    tracers, meters = None, None
+    tracers, meters, ids = None, None, SpanIds()
     if "TRACES" in signals:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-        tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
+        tracers = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=ids)
         tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(session=session("TRACES"))))
     if "METRICS" in signals:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -185,14 +240,7 @@ def _observer(
         meters = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     providers = [each for each in (tracers, meters) if each is not None]
     warnings.sending = True
-    return Telemetry(
-        tracers or NoOpTracerProvider(),
-        meters or NoOpMeterProvider(),
-        content=env.get(_CONTENT, "").strip().lower() in _TRUE,
-        send_rest=lambda limit: flush(providers, limit, warnings),
-        close_seconds=seconds,
-        parent=env.get("TRACEPARENT", ""),
-    )
+    return Providers(tracers or NoOpTracerProvider(), meters or NoOpMeterProvider(), providers, warnings, ids)
 
 
 def _host() -> dict[str, str]:

@@ -41,6 +41,7 @@ HOOK_SPAN = "hookline.hook {hook}"
 EVENT, TOOL, KINDS = "hookline.event", "gen_ai.tool.name", "hookline.tool.kinds"
 DECISION, STATUS, HOOK = "hookline.decision", "hookline.hook.status", "hookline.hook.name"
 ERROR = "error.type"
+FAILED_OPEN, QUEUE_TIME = "hookline.failed_open", "hookline.queue_time"
 
 
 class Begun(Struct, frozen=True):
@@ -95,7 +96,7 @@ OF_HOOK: tuple[Attribute, ...] = (
     Attribute(STATUS, "How it ended: `ok`, `blocked`, `failed`, `timed_out` and others.", lambda run: run.status),
     Attribute(ERROR, "Why the hook failed: `timed_out`, `crashed`, `transport` and others.", lambda run: run.cause),
     Attribute(DECISION, "Its decision.", lambda run: run.decision),
-    Attribute("hookline.failed_open", "True if the hook failed and the action proceeded.",
+    Attribute(FAILED_OPEN, "True if the hook failed and the action proceeded.",
               lambda run: run.failed_open or None),
     Attribute("hookline.hook.mode", "`shadow` if its decision is recorded and not applied.",
               lambda run: run.mode if run.mode != "enforce" else None),
@@ -109,7 +110,7 @@ OF_HOOK: tuple[Attribute, ...] = (
     Attribute("hookline.run_id", "The id of the run, by which `hookline log --id` finds it.", lambda run: run.run_id),
     Attribute("hookline.decision_id", "The decision of a server that it was answered with, or is part of.",
               lambda run: run.decision_id),
-    Attribute("hookline.queue_time", "Seconds that it waited for a slot, before its time began.",
+    Attribute(QUEUE_TIME, "Seconds that it waited for a slot, before its time began.",
               lambda run: run.queue_ms / 1e3 or None),
     Attribute("process.exit.code", "The exit code of its process.", lambda run: run.exit_code),
     Attribute("hookline.reason", "The reason it gave.", lambda run: run.reason, content=True),

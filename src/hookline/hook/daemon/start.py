@@ -2,7 +2,6 @@
 
 import os
 import pwd
-import re
 import sys
 import time
 from collections.abc import Mapping
@@ -14,19 +13,10 @@ from hookline.hook.daemon.directory import TRIED, DirectoryError, connect, open_
 from hookline.hook.daemon.protocol import RelayReply, RelayRequest
 from hookline.journal.file import state_dir
 from hookline.model.safe_text import one_line
+from hookline.telemetry.variables import spawn_detached, taken_over
 
 #: `off`: calls start no daemon.
 SWITCH: Final = "HOOKLINE_DAEMON"
-#: Variables that the daemon takes from the environment of the call that starts it. A project's settings could
-#: have set everything else, PATH and HOME as well, and the daemon answers for all projects of the user.
-_TAKEN: Final = re.compile(
-    r"LANG|LC_.*|TZ"
-    # Telemetry, which it sends to this machine only.
-    r"|OTEL_(SDK_DISABLED|SERVICE_NAME|RESOURCE_ATTRIBUTES|(TRACES|METRICS)_EXPORTER|TRACES_SAMPLER(_ARG)?|"
-    r"EXPORTER_OTLP_.*|BSP_.*|METRIC_EXPORT_.*|INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)",
-    re.DOTALL,
-)
-_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST_LOG: Final = 1 << 20
 #: Seconds in which calls start one daemon only, if it does not come to listen.
 _TRY_SECONDS: Final = 30.0
@@ -42,11 +32,7 @@ def start(
     home = Home(env.get("HOME", ""))
     words = [sys.executable, "-I", "-m", "hookline", "daemon", "run", *options, *home.option]
     words += ["--directory", directory] if directory else []
-    own = {name: value for name, value in env.items() if _TAKEN.fullmatch(name)}
-    own |= {"PATH": _PATH, "HOME": home.path, **_account()}
-    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
-    actions = [nothing, (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
-    return os.posix_spawn(sys.executable, words, own, file_actions=actions, setsid=True)
+    return spawn_detached(words, {**taken_over(env, home.path), **_account()})
 
 
 def _account() -> dict[str, str]:
