@@ -43,6 +43,6 @@ def _problems(row: ProgramRow) -> Iterator[str]:
             yield f"{word.name} is as in the row it is like"
     kinds = {*(word.kind for word in own), row.first, row.others, row.stdin, *row.plain, *row.near}
     for kind in sorted(kinds - _OTHER_KINDS - set(KINDS)):
-        yield f"there is no kind {kind}"
+        yield f"unknown kind {kind}"
     for name in {*row.stays, *row.besides, *row.instead} - set(row.words):
         yield f"{name} is none of its options"

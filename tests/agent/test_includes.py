@@ -136,7 +136,7 @@ def test_the_user_is_asked_only_about_files_that_could_be_sent_in_plain_words(si
     )
     assert played.said("AGENTS.md:1: left out @.env: you have not trusted it")
     assert played.said("AGENTS.md:1: @~/.ssh/id_rsa was left out: it is or leads outside")
-    assert played.said("AGENTS.md:1: @gone.md was left out: there is no such file")
+    assert played.said("AGENTS.md:1: @gone.md was left out: no such file")
     assert played.said("ship.md:1: left out @.env: you have not trusted it")
     assert played.said("ship.md: @~/.ssh/id_rsa was left out: it is or leads outside")
 

@@ -139,7 +139,7 @@ def test_a_misspelt_command_says_the_nearest(
 ) -> None:
     ran = run_here([word], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("hookline: there is no command ")
+    assert ran.stderr.startswith("hookline: unknown command ")
     if "doctor" in COMMANDS or "doctor" not in translated:
         assert ran.stderr.endswith(f"{translated}\n")
     assert "\x1b" not in ran.stderr

@@ -78,7 +78,7 @@ def test_a_payload_that_cannot_be_used_is_one_clear_line(
 def test_a_wrong_name_is_told_the_nearest(project: Path, command: str) -> None:
     assert "did you mean 'Stop'?" in bad(project, command, "Stopp").stderr
     assert "did you mean 'reasonix'?" in bad(project, command, "Stop", "--dialect", "reasonx").stderr
-    assert "there is no directory" in bad(project, command, "Stop", "--cwd", "nowhere").stderr
+    assert "no such directory" in bad(project, command, "Stop", "--cwd", "nowhere").stderr
 
 
 @pytest.mark.parametrize("words", [["events", "Stopp"], ["schema", "payload", "Stopp"]])

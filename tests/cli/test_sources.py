@@ -37,7 +37,7 @@ def test_a_file_that_was_named_must_be_there(here: InProcess, words: tuple[str, 
     beside = here.call(*words, "--config", ".hookline/hook.toml")
     assert (beside.status, beside.stdout) == (status, "")
     assert beside.stderr == (
-        f"hookline {words[0]}: there is no file .hookline/hook.toml; did you mean .hookline/hooks.toml?\n"
+        f"hookline {words[0]}: no such file: .hookline/hook.toml; did you mean .hookline/hooks.toml?\n"
     )
 
 
@@ -45,7 +45,7 @@ def test_the_file_that_was_meant_may_be_in_another_directory(here: InProcess) ->
     here.write(".hookline/hooks.toml", GUARD)
     assert "did you mean .hookline/hooks.toml?" in here.call("list", "--config", "hooks.toml").stderr
     assert here.call("list", "--config", "xyz/none.json").stderr == (
-        "hookline list: there is no file xyz/none.json\n"
+        "hookline list: no such file: xyz/none.json\n"
     )
 
 

@@ -170,7 +170,7 @@ def test_a_kind_nobody_handles_is_not_started() -> None:
     host = ScriptedHost([hook])
     host.session.add_hook(replace(hook, broken=None))
     assert host.fire(PRE_TOOL_USE, LS).blocked
-    assert host.runs[1].detail == "there is no handler for type 'telepathy'"
+    assert host.runs[1].detail == "no handler for type 'telepathy'"
 
 
 def refuse(hook: Hook, _info: SessionInfo) -> Admission:

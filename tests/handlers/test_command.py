@@ -90,7 +90,7 @@ def test_empty_args_are_still_the_exec_form() -> None:
 
 def test_a_named_shell_is_used_and_an_unknown_one_is_refused() -> None:
     assert output(command_call(CommandSpec("echo ${BASH_VERSION:+bash}", shell="bash"))) == "bash\n"
-    assert "no shell 'fish'" in why(command_call(CommandSpec("x", shell="fish")))
+    assert "unknown shell 'fish'" in why(command_call(CommandSpec("x", shell="fish")))
 
 
 def test_powershell_is_started_without_a_profile(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_payload_that_cannot_be_written_is_a_hook_that_did_not_start() -> None
         (CommandSpec("true"), None),
         (CommandSpec("no-such-program", args=()), None),
         (CommandSpec("  "), "the command is empty"),
-        (CommandSpec("x", shell="fish"), "there is no shell 'fish'; known are sh, bash, powershell, pwsh"),
+        (CommandSpec("x", shell="fish"), "unknown shell 'fish'; known are sh, bash, powershell, pwsh"),
         (object(), "a command hook needs a command"),
     ],
 )

@@ -236,7 +236,7 @@ def test_mistakes_are_told_before_anything_is_read(cli: InProcess) -> None:
     for words, said in (
         (("--rule", "dney Bash"), "did you mean 'deny'?"),
         (("--rule", "deny Bash(("), "never closed"),
-        (("--config", "gone.toml"), "there is no file gone.toml"),
+        (("--config", "gone.toml"), "no such file: gone.toml"),
         (("--config", str(bad)), "has mistakes"),
         (("--from", "nowhere"), "No such file"),
         (("--from", str(bad)), "not a transcript of an agent that can be read"),

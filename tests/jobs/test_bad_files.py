@@ -100,7 +100,7 @@ def test_a_queue_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> Non
     by: list[str] = []
     if os.geteuid() == 0:  # root reads everything, unless it gives that up
         if shutil.which("setpriv") is None:
-            pytest.skip("root reads every file, and there is no setpriv to give that up")
+            pytest.skip("root reads every file, and without setpriv it cannot give that up")
         by = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
     for locked in (file, file.parent):
         locked.chmod(0)

@@ -63,8 +63,8 @@ def test_each_fact_about_a_program_has_one_place() -> None:
     [
         ("a\n    -x\n\nb, a\n    -y", "a has 2 rows"),
         ("a\n    -x -y -x:", "a: -x is declared 2 times"),
-        ("a = runs\n    -x:nonsense", "a: there is no kind nonsense"),
-        ("a = runs\n    first=nonsense", "a: there is no kind nonsense"),
+        ("a = runs\n    -x:nonsense", "a: unknown kind nonsense"),
+        ("a = runs\n    first=nonsense", "a: unknown kind nonsense"),
         ("a\n    -x:<\n\nb\n    like=a\n    -x:<", "b: -x is as in the row it is like"),
         ("a b\n    -x", "a b has a row, its program has none"),
         ("A\n    -x", "A is not in lower case"),

@@ -123,7 +123,7 @@ def test_who_can_write_a_file_is_no_mistake_in_it(kit: Hooks, project: Path) -> 
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [("nope.toml", "there is no file or directory"), (".", "no file with hooks of Hookline")],
+    [("nope.toml", "no such file or directory"), (".", "no file with hooks of Hookline")],
 )
 def test_nothing_to_load_fails(kit: Hooks, path: str, why: str) -> None:
     with pytest.raises(AssertionError, match=why):

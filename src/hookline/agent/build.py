@@ -342,7 +342,7 @@ def _permissions(
         raise PatternError("--allow", "; ".join(problems))
     mode = options.mode or found.mode or "default"
     if mode_of(mode) is None:
-        raise PatternError(mode, f"there is no such mode; there are {', '.join(MODES)}")
+        raise PatternError(mode, f"unknown mode; there are {', '.join(MODES)}")
     return Permissions(
         {**found.layers, "flags": flags},
         mode=mode,
@@ -371,7 +371,7 @@ def _warn_of_unknown_tools(options: AgentOptions, toolbox: Toolbox, user: UserPo
             if name not in toolbox.all and not name.startswith("mcp__") and not name.endswith("*"):
                 close = nearest(name, toolbox.all)
                 hint = f"did you mean {close}?" if close else f"there are {', '.join(toolbox.all)}"
-                user.warn(f"there is no tool {name!r} to offer; {hint}")
+                user.warn(f"unknown tool {name!r}; {hint}")
 
 
 # -- transcripts and prompts ------------------------------------------------------------------------------

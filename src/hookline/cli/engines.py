@@ -159,7 +159,7 @@ def working_directory(cwd: str | None) -> str:
         from hookline.cli.requests import RequestError
         from hookline.model.safe_text import one_line
 
-        raise RequestError(one_line(f"there is no directory {where}", 1000))
+        raise RequestError(one_line(f"no such directory: {where}", 1000))
     return where
 
 
@@ -274,8 +274,8 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
         names = {os.path.basename(each): each for each in files_there if os.path.isfile(each)}
         close = nearest(name, names)
         if close is not None:
-            raise RequestError(f"there is no file {missing}; did you mean {names[close]}?")
-    raise RequestError(f"there is no file {missing}")
+            raise RequestError(f"no such file: {missing}; did you mean {names[close]}?")
+    raise RequestError(f"no such file: {missing}")
 
 
 def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator[Dialect]":

@@ -157,7 +157,7 @@ def _no_such_command(word: str) -> ExitStatus:
 
     meant = nearest(word[:100], COMMANDS)
     hint = f"did you mean {meant!r}?" if meant else "`hookline --help` lists them"
-    note(one_line(f"hookline: there is no command {word[:100]!r}; {hint}", 300))
+    note(one_line(f"hookline: unknown command {word[:100]!r}; {hint}", 300))
     return ExitStatus.PROBLEM
 
 

@@ -23,7 +23,7 @@ _POLLING = 0.5
 
 
 def mark(file: str) -> Mark | None:
-    """Return the mark; None when there is no such file."""
+    """Return the mark; None if there is no such file."""
     try:
         status = os.stat(file)
     except OSError:

@@ -48,7 +48,7 @@ def with_value(text: str, path: Path, value: Any) -> str:
         start, end = nodes[-1].start_mark.index, nodes[-1].end_mark.index
         return text[:start] + written + text[end:]
     if len(nodes) < len(path) or nodes[-1].id != "mapping" or not nodes[-1].value:
-        raise EditError("there is no such mapping")
+        raise EditError("no such mapping")
     node = nodes[-1]
     if node.flow_style:
         return _into_brackets(text, node, f"{path[-1]}: {written}")
@@ -61,7 +61,7 @@ def renamed(text: str, path: Path, key: str) -> str:
     tree = _Tree(text)
     nodes = tree.nodes(path)
     if len(nodes) <= len(path) or nodes[-2].id != "mapping":
-        raise EditError("there is no such key")
+        raise EditError("no such key")
     old = _key(nodes[-2], path[-1])
     written = key if _PLAIN_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
     return text[: old.start_mark.index] + written + text[old.end_mark.index :]
@@ -72,7 +72,7 @@ def removed(text: str, path: Path) -> str:
     tree = _Tree(text)
     nodes = tree.nodes(path)
     if len(nodes) <= len(path):
-        raise EditError("there is no such value")
+        raise EditError("no such value")
     parent = nodes[-2]
     number = _number_of(parent, path[-1]) or 0
     starts, items = _starts(parent), _items(parent)

@@ -319,7 +319,7 @@ class HookStore:
             fix = "pass its row to the engine"
             problems.append(Diagnostic("error", "unknown-event", message, hook.where, hook.name, fix))
         if hook.broken is None and hook.kind not in self._handlers:
-            message = f"there is no handler for type {hook.kind!r}"
+            message = f"no handler for type {hook.kind!r}"
             fix = f"one of: {', '.join(sorted(self._handlers))}"
             problems.append(Diagnostic("error", "unknown-type", message, hook.where, hook.name, fix))
         return problems

@@ -157,7 +157,7 @@ def begin_by(handler: Handler | None) -> Begin:
 def _begin(handler: Handler | None, call: HookInvocation) -> RawResult | Coroutine[Any, Any, RawResult]:
     """Begin a run of a handler without `begin`: what ends in its first step needs no timer."""
     if handler is None:
-        return Failed("not_started", f"there is no handler for type {call.hook.kind!r}")
+        return Failed("not_started", f"no handler for type {call.hook.kind!r}")
     running = handler.run(call)
     if handler.own_clock:
         return running

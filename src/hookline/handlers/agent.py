@@ -97,7 +97,7 @@ class AgentHandler:
                 tools=tuple(tools.values()),
             )
             return await take_steps(conversation, tools, spec.max_steps)
-        except Exception as error:  # noqa: BLE001 - whatever a model client raises, there is no answer
+        except Exception as error:  # noqa: BLE001 - every error of a model client means no answer
             return broken_by(error, "transport", "the agent gave no answer: ")
 
     def problem(self, spec: Any) -> str | None:
@@ -126,7 +126,7 @@ async def _called(tools: Mapping[str, HookAgentTool], use: RequestedCall) -> Hoo
     tool = tools.get(use.name)
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
-        return HookToolOutput(use.id, f"there is no tool {use.name!r} here; tools: {known}", is_error=True)
+        return HookToolOutput(use.id, f"unknown tool {use.name!r}; tools: {known}", is_error=True)
     try:
         text = await tool.call(use.input)
     except Exception as error:  # noqa: BLE001 - the model sees the error, as for any failed tool

@@ -152,7 +152,7 @@ def command_words(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | F
         return [_sealed(word, files) for word in (spec.command, *spec.args)]
     shell = SHELLS.get(spec.shell or "sh")
     if shell is None:
-        return Failed("not_started", f"there is no shell {spec.shell!r}; known are {', '.join(SHELLS)}")
+        return Failed("not_started", f"unknown shell {spec.shell!r}; known are {', '.join(SHELLS)}")
     if files and shell is _POWERSHELL:
         return Failed("not_started", "PowerShell cannot run a script from memory")
     return [*shell, _sealed(spec.command, files) if files else spec.command]

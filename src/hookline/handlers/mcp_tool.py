@@ -49,7 +49,7 @@ class McpToolHandler:
             return broken_by(error, "not_started", "the payload cannot be read for its input: ")
         try:
             reply = await self._caller.call_tool(spec.server, spec.tool, arguments)
-        except Exception as error:  # noqa: BLE001 - whatever an MCP client raises, there is no answer
+        except Exception as error:  # noqa: BLE001 - every error of an MCP client means no answer
             return broken_by(error, "transport", f"{spec.server}/{spec.tool}: ")
         if reply.is_error:
             return Failed("transport", f"{spec.server}/{spec.tool} reports an error: {shortened(reply.text)}")

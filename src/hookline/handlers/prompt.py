@@ -45,7 +45,7 @@ class PromptHandler:
             text = await self._completer.complete(
                 with_arguments(spec.prompt, document), system=spec.system or self._system, model=spec.model
             )
-        except Exception as error:  # noqa: BLE001 - whatever a model client raises, there is no answer
+        except Exception as error:  # noqa: BLE001 - every error of a model client means no answer
             return broken_by(error, "transport", "the model gave no answer: ")
         return replied(text)
 

@@ -218,7 +218,7 @@ class Kit:
         The causes: not_started, crashed, signalled, timed_out, unreadable, truncated, transport, cancelled.
         """
         if cause not in get_args(Cause):
-            raise ValueError(f"there is no cause {cause!r}; there are: {', '.join(get_args(Cause))}")
+            raise ValueError(f"unknown cause {cause!r}; there are: {', '.join(get_args(Cause))}")
         self._hooks_named(name)
         return StandsIn(self._stand_ins, name, failure(cause))
 

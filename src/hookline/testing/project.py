@@ -76,7 +76,7 @@ def _resolved(path: str, root: str) -> str:
     places = dict.fromkeys((os.path.abspath(path), os.path.join(root, path) if root else ""))
     found = next((place for place in places if place and os.path.exists(place)), None)
     if found is None:
-        raise AssertionError(f"there is no file or directory {' or '.join(filter(None, places))}")
+        raise AssertionError(f"no such file or directory {' or '.join(filter(None, places))}")
     return os.path.normpath(found)
 
 

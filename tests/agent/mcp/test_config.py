@@ -117,7 +117,7 @@ def test_a_server_that_is_switched_off_hides_the_one_of_a_weaker_file(files: Fil
         ({"command": 3}, "command: Expected `str | null`, got `int`", 4),
         ({"command": "x", "args": "y"}, "args: Expected `array`, got `str`", 5),
         ({"command": "x", "env": {"A": []}}, "env: Expected `str`, got `array`", 5),
-        ({"type": "carrier-pigeon", "command": "x"}, "there is no type 'carrier-pigeon'", 4),
+        ({"type": "carrier-pigeon", "command": "x"}, "unknown type 'carrier-pigeon'", 4),
         ({"type": "http"}, "needs a url that begins with http:// or https://", 3),
         ({"type": "sse", "url": "ftp://x"}, "needs a url that begins with http:// or https://", 3),
     ],

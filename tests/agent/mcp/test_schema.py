@@ -47,7 +47,7 @@ def test_what_fits_is_let_through(given: dict[str, Any]):
         ({"text": "x", "many": ["a", 1]}, "many[1]: expected string, got 1."),
         ({"text": "x", "mode": "c"}, '"c" is none of "a", "b"'),
         ({"text": "x", "either": []}, "either: expected string, got []."),
-        ({"text": "x", "txet": 1}, "there is no argument 'txet' (did you mean 'text'?)."),
+        ({"text": "x", "txet": 1}, "unknown argument 'txet' (did you mean 'text'?)."),
     ],
 )
 def test_what_does_not_fit_is_named(given: dict[str, Any], says: str):

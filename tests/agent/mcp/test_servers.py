@@ -121,7 +121,7 @@ def test_servers_that_cannot_be_used_are_named_and_the_session_goes_on(tmp_path:
             received = await scripted.play("go")
             assert received is not None
             assert received.status == "completed"
-            assert "There is no tool 'mcp__dies__echo'" in scripted.results()[0]
+            assert "Unknown tool 'mcp__dies__echo'" in scripted.results()[0]
             said = {
                 name: _about(name, scripted.seen.texts("warning"))
                 for name in ("missing", "dies", "silent", "far")

@@ -76,7 +76,7 @@ def test_an_agent_hook_looks_at_files_before_it_answers(tmp_path: Path) -> None:
     assert [getattr(result, "is_error", None) for result in results] == [False, True, True, True]
     assert "two" in str(results[0])
     assert "not a JSON object" in str(results[2])
-    assert "no tool 'Write'" in str(results[3])
+    assert "unknown tool 'Write'" in str(results[3])
     assert not (tmp_path / "x").exists()
 
 

@@ -105,11 +105,11 @@ def test_a_missing_file_is_told_and_the_prompt_is_still_sent(here: Path, mention
     assert ready.sends
     assert ready.text == f"read {mention}"
     assert len(ready.problems) == 1
-    assert "there is no such file" in ready.problems[0]
+    assert "no such file" in ready.problems[0]
 
 
 def test_a_message_names_the_file_without_the_sentence_around_it(here: Path) -> None:
-    assert prepared("where is @missing.txt?", here).problems == ("@missing.txt: there is no such file",)
+    assert prepared("where is @missing.txt?", here).problems == ("@missing.txt: no such file",)
 
 
 def test_a_name_that_holds_the_marks_is_read_as_it_stands(here: Path) -> None:

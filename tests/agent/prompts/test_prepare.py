@@ -63,7 +63,7 @@ def test_an_unknown_command_names_the_nearest_and_is_not_sent(project: Project) 
     prepared = project.prepare("/deplyo now")
     assert not prepared.sends
     assert prepared.text == ""
-    assert "no command /deplyo; did you mean /deploy?" in prepared.problems[0]
+    assert "unknown command /deplyo; did you mean /deploy?" in prepared.problems[0]
     assert "did you mean /clear?" in project.prepare("/claer").problems[0]
     assert "/help lists" in project.prepare("/qqqqqqqq").problems[0]
 

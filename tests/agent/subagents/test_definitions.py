@@ -117,7 +117,7 @@ def test_without_a_root_the_first_agent_runs_and_any_other_by_its_name(tmp_path:
     found = _read(tmp_path, NATIVE_YAML)
     assert found.root(None).name == "main"
     assert found.root("main").model == "anthropic:claude-x"
-    with pytest.raises(ConfigError, match="there is no agent 'mian'; did you mean 'main'"):
+    with pytest.raises(ConfigError, match="unknown agent 'mian'; did you mean 'main'"):
         found.root("mian")
 
 
@@ -128,15 +128,15 @@ def test_without_a_root_the_first_agent_runs_and_any_other_by_its_name(tmp_path:
         ("description: []", "description: Expected `str`, got `array`"),
         ("instruction: {}", "instruction: Expected `str`, got `object`"),
         ("sub_agents: helper", "sub_agents: Expected `array`, got `str`"),
-        ("sub_agents: [nobody]", "there is no agent 'nobody' in this file"),
-        ("sub_agents: [roto]", "there is no agent 'roto' in this file; did you mean 'root'?"),
+        ("sub_agents: [nobody]", "unknown agent 'nobody' in this file"),
+        ("sub_agents: [roto]", "unknown agent 'roto' in this file; did you mean 'root'?"),
         ("tools: Bash", "tools: Expected `array | null`, got `str`"),
         ("max_iterations: many", "max_iterations: Expected `int | null`, got `str`"),
         ("add_date: sometimes", "add_date: Expected `bool`, got `str`"),
         ("add_environment_info: 1", "add_environment_info: Expected `bool`, got `int`"),
         ("add_prompt_files: NOTES.md", "add_prompt_files: Expected `array`, got `str`"),
-        ("instructions: x", "there is no field 'instructions'; did you mean 'instruction'?"),
-        ("sub_agent: [x]", "there is no field 'sub_agent'; did you mean 'sub_agents'?"),
+        ("instructions: x", "unknown field 'instructions'; did you mean 'instruction'?"),
+        ("sub_agent: [x]", "unknown field 'sub_agent'; did you mean 'sub_agents'?"),
     ],
 )
 @pytest.mark.parametrize("native", [True, False])
@@ -156,7 +156,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path):
 def test_a_native_file_has_nothing_beside_agents_and_models(tmp_path: Path):
     ((line, message),) = _wrong(tmp_path, '[agents.a]\ninstruction = "x"\n[agent]\nx = 1\n', "a.toml")
     assert line == 3
-    assert message == "there is no field 'agent'; there are agents, models"
+    assert message == "unknown field 'agent'; there are agents, models"
 
 
 @pytest.mark.parametrize(
@@ -273,14 +273,12 @@ def test_a_tool_that_does_not_exist_is_told(tmp_path: Path):
     text = NATIVE.replace('tools = ["Bash", "Agent"]', 'tools = ["Bsah", "mcp__later__x"]')
     ran = _run(tmp_path, text, "agent.toml", [{"text": "done"}])
     assert ran["requests"][0]["tools"] == []
-    assert [notice["text"] for notice in ran["notices"]] == [
-        "there is no tool 'Bsah' to offer; did you mean Bash?"
-    ]
+    assert [notice["text"] for notice in ran["notices"]] == ["unknown tool 'Bsah'; did you mean Bash?"]
 
 
 def test_a_definition_with_a_wrong_field_ends_with_a_message_and_no_session(tmp_path: Path):
     (tmp_path / "agent.yaml").write_text("agents:\n  root:\n    modle: x\n")
     ran = run_cli(["agent", "--json", "go", "--definition", "agent.yaml"], tmp_path, tmp_path)
     assert ran.status == 1
-    assert "agent.yaml:3: error: there is no field 'modle'; did you mean 'model'?" in ran.stderr
+    assert "agent.yaml:3: error: unknown field 'modle'; did you mean 'model'?" in ran.stderr
     assert "Traceback" not in ran.stderr

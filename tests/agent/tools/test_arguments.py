@@ -26,11 +26,11 @@ class Arguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         ({"command": "x", "timeout": 1.5}, "timeout: expected `int`, got `float`."),
         ({"command": "x", "timeout": True}, "timeout: expected `int`, got `bool`."),
         ({"command": None}, "command: expected `str`, got `null`."),
-        ({"command": "x", "-z": 1}, "there is no argument '-z'."),
+        ({"command": "x", "-z": 1}, "unknown argument '-z'."),
         (
             {"comand": "x", "-q": 1},
             (
-                "command is missing; there is no argument 'comand' (did you mean 'command'?); "
+                "command is missing; unknown argument 'comand' (did you mean 'command'?); "
                 "-q: expected `bool`, got `int`."
             ),
         ),

@@ -185,8 +185,8 @@ def test_an_unknown_task_is_named_with_those_there_are(tmp_path: Path) -> None:
         return [str(none), str(await runner.fails("KillTask", task_id="task_9"))]
 
     assert run_tools(tmp_path, action) == [
-        "There is no background task 'task_9'; there are: none.",
-        "There is no background task 'task_9'; there are: task_1.",
+        "Unknown background task 'task_9'; there are: none.",
+        "Unknown background task 'task_9'; there are: task_1.",
     ]
 
 

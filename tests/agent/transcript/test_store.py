@@ -62,7 +62,7 @@ def test_sessions_are_listed_newest_first_and_the_last_one_is_the_first(
     tmp_path: Path, project: Path
 ) -> None:
     store = store_of(tmp_path, project)
-    with pytest.raises(TranscriptError, match="no earlier session in this project"):
+    with pytest.raises(TranscriptError, match="this project has no earlier session"):
         store.last()
     for session_id, changed in (("old", 10.0), ("new", 30.0), ("middle", 20.0)):
         add(store, session_id, changed)
@@ -106,7 +106,7 @@ def test_what_is_no_id_finds_nothing_and_the_newest_are_told(
         store.find(wanted)
     for number in range(5):
         add(store, f"ffff-{number}", float(number))
-    with pytest.raises(TranscriptError, match="there is no session") as caught:
+    with pytest.raises(TranscriptError, match="unknown session") as caught:
         store.find(wanted)
     assert "\x1b" not in str(caught.value)
     assert "ffff-4" in str(caught.value) or "did you mean ffff-" in str(caught.value)

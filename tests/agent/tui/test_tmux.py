@@ -13,7 +13,7 @@ from tests.agent.tui.test_real_terminal import LINE, Place
 from tests.cli.run_cli import clean_env
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
 class Tmux:

@@ -19,7 +19,7 @@ CHECKS: list[tuple[str, str]] = [
     ("deny_rule", "was denied by the rule Probe"),
     ("allow_list", "is not among the tools this command may use"),
     ("caller", "cannot be called by main"),
-    ("unknown_tool", "There is no tool 'Prob'; did you mean Probe?"),
+    ("unknown_tool", "Unknown tool 'Prob'; did you mean Probe?"),
     ("schema", "do not fit Probe: `what` is missing"),
 ]
 #: A tool that does not exist has no category and no callers, and a name no rule speaks of.

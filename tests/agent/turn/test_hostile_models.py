@@ -33,13 +33,13 @@ def _nested(depth: int) -> dict[str, Any]:
 CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "half_a_character_in_an_argument": ({"name": "Probe", "input": {"what": _HALF}}, "done: \ufffd"),
     "half_a_character_in_a_key": ({"name": "Probe", "input": {"what": "a", _HALF: 1}}, "done: a"),
-    "half_a_character_in_the_name": ({"name": _HALF, "input": {}}, "There is no tool '\ufffd'"),
+    "half_a_character_in_the_name": ({"name": _HALF, "input": {}}, "Unknown tool '\ufffd'"),
     "half_a_character_in_the_id": ({"name": "Probe", "id": _HALF, "input": {"what": "a"}}, "done: a"),
     "deep_arguments": ({"name": "Probe", "input": {"what": "a", "x": _nested(500)}}, "done: a"),
     "a_huge_number": ({"name": "Probe", "input": {"what": "a", "x": 10**400}}, "done: a"),
-    "a_huge_name": ({"name": "P" * 1_000_000, "input": {}}, "There is no tool 'PPP"),
-    "no_name": ({"name": "", "input": {}}, "There is no tool ''"),
-    "escapes": ({"name": "\x1b[2J", "input": {}}, "There is no tool '\\x1b[2J'"),
+    "a_huge_name": ({"name": "P" * 1_000_000, "input": {}}, "Unknown tool 'PPP"),
+    "no_name": ({"name": "", "input": {}}, "Unknown tool ''"),
+    "escapes": ({"name": "\x1b[2J", "input": {}}, "Unknown tool '\\x1b[2J'"),
     "a_nul": ({"name": "Bash", "input": {"command": "echo \0"}}, "was not started"),
 }
 

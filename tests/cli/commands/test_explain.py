@@ -258,7 +258,7 @@ def test_it_fits_the_terminal(here: InProcess, wide: int, monkeypatch: pytest.Mo
         ([], "name the event to fire"),
         (["UserPromptSubmit"], "prompt is missing"),
         (["Stop", "--payload", "missing.json"], "cannot read the payload"),
-        (["Stop", "--cwd", "nowhere"], "there is no directory"),
+        (["Stop", "--cwd", "nowhere"], "no such directory"),
         (["Stop", "--dialect", "claude-cod"], "did you mean 'claude-code'?"),
         (["Stop", "--config", "missing.toml"], "missing.toml"),
         (["Stop"], "no hooks are configured; searched"),

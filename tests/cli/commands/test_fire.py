@@ -256,7 +256,7 @@ def test_a_hook_that_did_not_run_leaks_nothing_by_its_name_or_matcher(home: Home
         (["SessionStart", "sorce=resume"], "did you mean 'source'?"),
         (["PreToolUse", "Bash", "limit:=x"], "limit:= takes JSON"),
         (["PreToolUse", "Bash", 'limit:="\udcff"'], "not UTF-8"),
-        (["Stop", "--cwd", "nowhere"], "there is no directory"),
+        (["Stop", "--cwd", "nowhere"], "no such directory"),
         (["Stop", "--dialect", "klingon"], "no dialect is called 'klingon'"),
         (["Stop", "--hook", "Stop"], "is not EVENT=COMMAND"),
         (["Stop", "--model", "gpt"], "use scripted:FILE"),

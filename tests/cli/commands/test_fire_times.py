@@ -165,7 +165,7 @@ def test_nothing_of_it_is_in_the_journal(where: Place) -> None:
         (["--only", "formatt"], "no hook is called 'formatt'; did you mean 'format'?"),
         (["--times", "0"], "--times 0: say how many rounds, one at least"),
         (["--times", "x"], "invalid int value"),
-        (["--cwd", "nope"], "there is no directory"),
+        (["--cwd", "nope"], "no such directory"),
         (["--dialect", "cloude-code"], "did you mean 'claude-code'?"),
         (["--config", "nope.toml"], "nope.toml"),
     ],

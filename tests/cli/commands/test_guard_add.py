@@ -112,7 +112,7 @@ def test_where_nothing_can_be_written_it_says_so(cli: InProcess) -> None:
 def test_a_directory_that_does_not_exist_is_one_clear_line(cli: InProcess) -> None:
     ran = add(cli, "force-push", "--cwd", "nope")
     assert (ran.status, ran.stdout) == (1, "")
-    assert ran.stderr == f"hookline guard: there is no directory {cli.place.project}/nope\n"
+    assert ran.stderr == f"hookline guard: no such directory: {cli.place.project}/nope\n"
 
 
 def test_for_the_user_it_stands_in_the_users_directory(cli: InProcess) -> None:

@@ -187,7 +187,7 @@ def without_rights() -> Sequence[str]:
     if os.geteuid() != 0:
         return ()
     if shutil.which("setpriv") is None:
-        pytest.skip("root writes every file, and there is no setpriv to give that up")
+        pytest.skip("root writes every file, and without setpriv it cannot give that up")
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 

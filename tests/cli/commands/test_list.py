@@ -171,7 +171,7 @@ def test_nothing_shown_carries_a_secret_or_an_escape(here: InProcess) -> None:
         (["xyzzy"], "`hookline events` lists them"),
         (["--dialect", "claude-cod"], "no dialect is called 'claude-cod'; did you mean 'claude-code'?"),
         (["Stop", "--dialect", "klingon"], "no dialect is called 'klingon'"),
-        (["--cwd", "nowhere"], "there is no directory"),
+        (["--cwd", "nowhere"], "no such directory"),
         (["--config", "missing.toml"], "missing.toml"),
     ],
 )

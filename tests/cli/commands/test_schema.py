@@ -67,7 +67,7 @@ def test_an_agents_own_name_is_understood_where_it_means_one_event(here: InProce
         (["answer", "pretooluse"], "did you mean 'PreToolUse'?"),
         (["payload", "xyzzy"], "`hookline events` lists them"),
         (["config", "Stop"], "one word too many"),
-        (["\x1b[2J"], "there is no schema of"),
+        (["\x1b[2J"], "unknown schema"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_status_1(here: InProcess, words: list[str], said: str) -> None:

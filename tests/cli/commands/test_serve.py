@@ -133,7 +133,7 @@ def serve(top: Path, *words: str) -> Ran:
         (("--client-ca", "ca.pem"), b"need --cert"),
         (("--cert", "none.pem"), b"none.pem cannot be used for TLS"),
         (("--config", "bad.toml"), b"not started: a guard with a mistake"),
-        (("--config", "none.toml"), b"there is no file none.toml"),
+        (("--config", "none.toml"), b"no such file: none.toml"),
         ((), b"not started: no hook is configured here"),
         (("--config", "good.toml", "--port", "99999"), b"cannot listen on 127.0.0.1 port 99999"),
         (("--deadline", "0"), b"--deadline 0"),

@@ -31,7 +31,7 @@ def _blocked(played: Played) -> bool | str:
     first = played.outcomes[0]
     if first.permission == "defer":
         return "deferred"
-    return first.blocked or first.permission == "ask"  # there is no user to ask
+    return first.blocked or first.permission == "ask"  # no user can be asked
 
 
 def _reason(played: Played) -> str:

@@ -160,7 +160,7 @@ def test_what_waits_cannot_be_read_by_other_processes_of_the_user(tmp_path: Path
     # Root may read all memory, unless it has given that up.
     plain = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if os.getuid() == 0 else []
     if plain and shutil.which("setpriv") is None:
-        pytest.skip("there is no setpriv")
+        pytest.skip("setpriv is not installed")
     words = [*plain, sys.executable, "-c", code, str(tmp_path)]
     ran = subprocess.run(words, check=False, capture_output=True, text=True)
     assert ran.stdout == "False False False\n", ran.stderr

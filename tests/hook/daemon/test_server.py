@@ -287,7 +287,7 @@ def test_its_hooks_cannot_read_its_memory(daemons: Daemons, tmp_path: Path) -> N
     # Root may read all memory, unless it has given that up.
     plain = ("setpriv", "--bounding-set", "-all", "--inh-caps", "-all") if os.getuid() == 0 else ()
     if plain and shutil.which("setpriv") is None:
-        pytest.skip("there is no setpriv")
+        pytest.skip("setpriv is not installed")
     daemons.start(by=plain)
     daemons.call()
     assert received.read_text() == "no no no"

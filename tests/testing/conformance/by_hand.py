@@ -50,7 +50,7 @@ class History:
     def problem(self, call: ScriptedCall) -> str | None:
         """Return why the call cannot be made."""
         if call.name not in self.tools and (self.helper is None or self.helper.name != call.name):
-            return f"There is no tool {call.name}"
+            return f"Unknown tool {call.name}"
         return None
 
 

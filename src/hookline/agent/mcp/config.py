@@ -335,7 +335,7 @@ class ServerEntryReader:
         if kind is None:
             known = ", ".join(_KINDS)
             self._wrong(
-                f"the MCP server {name}: there is no type {entry.type!r}; there are {known}", *path, "type"
+                f"the MCP server {name}: unknown type {entry.type!r}; there are {known}", *path, "type"
             )
         elif kind == "stdio" and not entry.command:
             self._wrong(f"the MCP server {name} needs a command (or a url)", *path)

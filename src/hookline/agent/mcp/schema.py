@@ -95,7 +95,7 @@ def _in_object(rules: Mapping[str, Any], value: Mapping[str, Any], path: str, de
         elif rules.get("additionalProperties") is False:
             close = nearest(str(name)[:_LONGEST_SHOWN], known)
             hint = f" (did you mean {close!r}?)" if close else ""
-            yield f"there is no argument {_inside(path, name)!r}{hint}"
+            yield f"unknown argument {_inside(path, name)!r}{hint}"
 
 
 def _inside(path: str, name: Any) -> str:

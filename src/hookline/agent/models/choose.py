@@ -194,13 +194,13 @@ def _split(name: str, *, elsewhere: bool) -> tuple[str, str]:
     if elsewhere and meant is None and name:
         return "openai", name
     if meant is not None:
-        raise ModelSetupError(f"there is no provider {head!r}; did you mean {meant}:{tail}?")
+        raise ModelSetupError(f"unknown provider {head!r}; did you mean {meant}:{tail}?")
     family = next((p for p, row in PROVIDERS.items() if name.lower().startswith(row.families or "\0")), None)
     if family is not None:
         raise ModelSetupError(
             f"{name!r} names no provider; did you mean {family}:{name}? Or use scripted:FILE to play a script."
         )
-    what = f"there is no provider {head!r}" if colon else f"{name!r} names no provider"
+    what = f"unknown provider {head!r}" if colon else f"{name!r} names no provider"
     raise ModelSetupError(
         f"{what}: names are {_NAMES}, or scripted:FILE to play a script. "
         "--base-url reaches any server that speaks OpenAI's API."

@@ -141,9 +141,7 @@ def _entry(entry: Any, where: Where) -> Scripted:
     except msgspec.ValidationError as problem:
         raise ConfigError([_wrong(where, str(problem))]) from problem
     if one.error is not None and one.error not in ERROR_TYPES:
-        raise ConfigError(
-            [_wrong(where, f"there is no error {one.error!r}; there are {', '.join(ERROR_TYPES)}")]
-        )
+        raise ConfigError([_wrong(where, f"unknown error {one.error!r}; there are {', '.join(ERROR_TYPES)}")])
     return one
 
 

@@ -144,7 +144,7 @@ def wanted_files(found: Sequence[Mention], context: PromptContext) -> Iterator[M
         there = _there(mention, context)
         if there is None:
             if _is_missed(mention, context):
-                yield f"@{name}: there is no such file"
+                yield f"@{name}: no such file"
             continue
         path, reading = there
         key = (path, reading.first, reading.last)

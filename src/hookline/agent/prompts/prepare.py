@@ -85,7 +85,7 @@ def _routed(text: str, context: PromptContext) -> str | None:
 def _unknown(name: str, known: list[str]) -> str:
     close = nearest(name, known)
     hint = f"did you mean /{close}?" if close else "/help lists them"
-    return f"there is no command /{one_line(name, 80)}; {hint} (to send it as text, put a space before the slash)"
+    return f"unknown command /{one_line(name, 80)}; {hint} (to send it as text, put a space before the slash)"
 
 
 def _refused(text: str, problem: str) -> PreparedPrompt:

@@ -70,7 +70,7 @@ async def mode(agent: Agent, argument: str) -> PromptTurn:
         return _say(agent, "\n".join(rows))
     if await agent.set_mode(argument):
         return _say(agent, f"permission mode: {agent.permissions.mode}")
-    return _say(agent, f"there is no mode {argument!r}; there are {', '.join(MODES)}", failed=True)
+    return _say(agent, f"unknown mode {argument!r}; there are {', '.join(MODES)}", failed=True)
 
 
 async def model(agent: Agent, argument: str) -> PromptTurn:
@@ -100,9 +100,7 @@ async def effort(agent: Agent, argument: str) -> PromptTurn:
         now = agent.conversation.effort or "auto"
         return _say(agent, f"effort: {now}; /effort {'|'.join(levels)}, or auto: as the model does by itself")
     if argument != "auto" and argument not in levels:
-        return _say(
-            agent, f"there is no effort {argument!r}; there are auto, {', '.join(levels)}", failed=True
-        )
+        return _say(agent, f"unknown effort {argument!r}; there are auto, {', '.join(levels)}", failed=True)
     agent.conversation.effort = cast("Effort", "" if argument == "auto" else argument)
     return _say(agent, f"effort: {argument}")
 

@@ -132,7 +132,7 @@ class Instructions:
 
     async def _include(self, each: Include, source: FoundInstructions, number: int) -> None:
         if not each.exists:
-            raise UnusableFileError("was left out: there is no such file")
+            raise UnusableFileError("was left out: no such file")
         if (included := source.included(each.path)).real in self._real:
             return
         if number >= _MOST_INCLUDES:

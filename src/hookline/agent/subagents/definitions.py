@@ -57,7 +57,7 @@ class AgentDefinitions(Struct, frozen=True, kw_only=True):
         if found is None:
             close = nearest(wanted, self.agents)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(self.agents)}"
-            raise ConfigError([_wrong(self.document, f"there is no agent {wanted!r}; {hint}", ("agents",))])
+            raise ConfigError([_wrong(self.document, f"unknown agent {wanted!r}; {hint}", ("agents",))])
         return found
 
     def types(self, root: AgentDefinition) -> tuple[AgentType, ...]:
@@ -138,7 +138,7 @@ class _Reader:
         if self._format is None:
             for key in map(str, top):
                 if key not in _TOP:
-                    self._wrong(f"there is no field {key!r}; there are {', '.join(_TOP)}", (key,))
+                    self._wrong(f"unknown field {key!r}; there are {', '.join(_TOP)}", (key,))
         models: Any = top.get("models")
         if models is not None and not isinstance(models, Mapping):
             self._wrong("models is not a table", ("models",))
@@ -189,7 +189,7 @@ class _Reader:
             self.notices.append(Diagnostic("info", "unused-field", message, self._document.where(*path)))
             return False
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_FIELDS)}"
-        self._wrong(f"there is no field {key!r}; {hint}", path)
+        self._wrong(f"unknown field {key!r}; {hint}", path)
         return False
 
     def _model(self, given: str) -> str:
@@ -206,7 +206,7 @@ class _Reader:
                     close = nearest(wanted, found)
                     hint = f"; did you mean {close!r}?" if close else ""
                     path: Path = ("agents", name, "sub_agents", index)
-                    self._wrong(f"there is no agent {wanted!r} in this file{hint}", path)
+                    self._wrong(f"unknown agent {wanted!r} in this file{hint}", path)
 
     def _wrong(self, message: str, path: Path) -> None:
         self.errors.append(_wrong(self._document, message, path))

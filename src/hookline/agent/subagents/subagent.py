@@ -108,7 +108,7 @@ class SubagentTool:
         if kind not in types:
             close = nearest(str(kind), types)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(types)}"
-            return f"there is no type {kind!r}; {hint}"
+            return f"unknown type {kind!r}; {hint}"
         return None
 
     def _type(self, arguments: Mapping[str, Any]) -> Any:

@@ -300,7 +300,7 @@ def _misfit(value: Any, kind: Any) -> str | None:
 def _unknown(name: Any, fields: Mapping[str, Any]) -> str:
     shown = str(name)[:_LONGEST_NAME]
     close = nearest(shown, fields)
-    return f"there is no argument {shown!r}" + (f" (did you mean {close!r}?)" if close else "")
+    return f"unknown argument {shown!r}" + (f" (did you mean {close!r}?)" if close else "")
 
 
 def _whole_numbers(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -135,7 +135,7 @@ class Tasks:
         task = self._tasks.get(task_id)
         if task is None:
             known = ", ".join(self._tasks) or "none"
-            raise ToolError(f"There is no background task {task_id[:80]!r}; there are: {known}.")
+            raise ToolError(f"Unknown background task {task_id[:80]!r}; there are: {known}.")
         return task
 
     async def kill(self, task: Task) -> bool:

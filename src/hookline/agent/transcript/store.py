@@ -71,7 +71,7 @@ class SessionsStore:
         for each in self.sessions():
             if each.id != but and _has_message(each.path):
                 return each
-        raise TranscriptError("there is no earlier session in this project")
+        raise TranscriptError("this project has no earlier session")
 
     def find(self, wanted: str) -> StoredSession:
         """Find a session by its id or the beginning of it. Raises TranscriptError with a hint."""
@@ -144,7 +144,7 @@ def listed(store: SessionsStore) -> str:
     lines = [f"{session}  {says}" for session, says in described(store).items()]
     more = sum(1 for _ in islice(_with_messages(store), _MOST_LISTED, None))
     lines += [f"and {more} older ones"] if more else []
-    return "\n".join(lines) or "there is no earlier session in this project"
+    return "\n".join(lines) or "this project has no earlier session"
 
 
 def _with_messages(store: SessionsStore) -> Iterator[StoredSession]:
@@ -193,7 +193,7 @@ def _matching(sessions: Sequence[StoredSession], wanted: str) -> list[StoredSess
 
 
 def _not_found(wanted: str, here: Sequence[StoredSession]) -> str:
-    said = f"there is no session {one_line(wanted, 80)!r}"
+    said = f"unknown session {one_line(wanted, 80)!r}"
     if not here:
         return f"{said}; this project has none"
     close = nearest(wanted, [each.id for each in here])

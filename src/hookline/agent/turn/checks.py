@@ -106,7 +106,7 @@ def _exists(use: ToolUse, rules: CallRules) -> Refusal | None:
         return None
     close = nearest(use.name, rules.tools)
     hint = f"did you mean {close}?" if close else f"there are {', '.join(rules.tools) or 'none'}."
-    return Refusal("unknown_tool", f"There is no tool {use.name[:_LONGEST_SHOWN]!r}; {hint}")
+    return Refusal("unknown_tool", f"Unknown tool {use.name[:_LONGEST_SHOWN]!r}; {hint}")
 
 
 def _fits(use: ToolUse, rules: CallRules) -> Refusal | None:

@@ -110,7 +110,7 @@ def _added(document: Object, info: SessionInfo) -> AnyMessage:
         return Assistant(text=text, tool_calls=_calls(document, (), info))
     if role in ("user", "system"):
         return new_message("user", text)
-    raise UnreadableAnswerError(f"updated_messages: there is no role {str(role)[:40]!r}")
+    raise UnreadableAnswerError(f"updated_messages: unknown role {str(role)[:40]!r}")
 
 
 def _text(document: Object) -> str:

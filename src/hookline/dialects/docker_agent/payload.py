@@ -159,7 +159,7 @@ def payload_document(
 ) -> dict[str, Any]:
     """Make the document: the three keys that are always there, then every key that has a value."""
     if payload is None:
-        raise PayloadError(f"there is no payload for {name}")
+        raise PayloadError(f"no payload for {name}")
     known: dict[str, Any] = {"last_user_message": info.prompt, **(info.extra or {})}
     known["agent_name"] = info.agent_type or agent
     known.setdefault("model_id", info.model)

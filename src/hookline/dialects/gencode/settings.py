@@ -94,7 +94,7 @@ class EntryReader(family.EntryReader):
     def make_spec(self, kind: HookKind) -> Any:
         shell = self.fields.get("shell", "")
         if shell not in _SHELLS:
-            message = f"there is no shell {shell!r}, so sh is used"
+            message = f"unknown shell {shell!r}, so sh is used"
             self.say("warning", "unknown-shell", message, "shell", fix="sh or powershell")
         spec, root = super().make_spec(kind), self.file.plugin_root
         if root is None or self.kind != "command":

@@ -117,7 +117,7 @@ class Exchange:
             return Failed("not_started", f"{target.shown} is refused: {refused}")
         except CertificateError as problem:
             return Failed("not_started", str(problem))
-        except Exception as error:  # noqa: BLE001 - whatever breaks below, there is no answer
+        except Exception as error:  # noqa: BLE001 - every error below means no answer
             return Failed("transport", f"{target.shown}: {described(error)}")
 
     async def close(self) -> None:

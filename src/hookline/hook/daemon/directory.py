@@ -65,7 +65,7 @@ def open_directory(path: str | None = None, *, create: bool = False) -> Director
     try:
         descriptor = os.open(path, flags)
     except FileNotFoundError:
-        raise DirectoryError(f"there is no directory {path}") from None
+        raise DirectoryError(f"no such directory: {path}") from None
     except OSError as problem:
         raise DirectoryError(f"{path} cannot be used for the daemon: {problem.strerror}") from None
     found = os.fstat(descriptor)

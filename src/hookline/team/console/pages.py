@@ -436,5 +436,5 @@ class Pages:
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in self._static:
-            return Response("there is no such file", 404)
+            return Response("no such file", 404)
         return Response(self._static[name], media_type=_STATIC[name])

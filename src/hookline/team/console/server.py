@@ -73,7 +73,7 @@ def check(settings: ConsoleSettings) -> None:
         raise ConsoleError("TLS needs both --cert and --key")
     for file in filter(None, (settings.cert, settings.key)):
         if not os.path.isfile(file):
-            raise ConsoleError(f"there is no file {file}")
+            raise ConsoleError(f"no such file: {file}")
     if not is_loopback(settings.host) and not settings.secure:
         raise ConsoleError(
             f"{settings.host} can be reached by others: give --cert FILE and --key FILE, so that the login and what it"

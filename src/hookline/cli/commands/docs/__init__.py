@@ -13,7 +13,7 @@ _EPILOG = """examples:
   hookline docs first guard
   hookline docs reference/events
 
-exit status: 0 fine, 1 there is no such page"""
+exit status: 0 fine, 1 no such page"""
 
 
 def add_parser(commands: Any) -> None:

@@ -77,4 +77,4 @@ def find_page(pages: Sequence[Page], words: Sequence[str]) -> Page:
         return found[0]
     close = nearest(wanted[:100], [each.name.partition("/")[2] for each in pages])
     hint = f"did you mean {close!r}?" if close else "`hookline docs` lists the pages"
-    raise RequestError(f"there is no page {' '.join(words)[:200]!r}; {hint}")
+    raise RequestError(f"unknown page {' '.join(words)[:200]!r}; {hint}")

@@ -115,5 +115,5 @@ def seconds_of(text: str, option: str) -> float:
     """Return a time above 0 in seconds."""
     seconds = parse_duration(text, option)
     if not seconds:
-        raise RequestError(f"{option} {text!r} is no time")
+        raise RequestError(f"{option} {text!r} is not a time")
     return seconds

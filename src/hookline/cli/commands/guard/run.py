@@ -55,7 +55,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     if action not in _ACTIONS:
         close = nearest(action, _ACTIONS)
         meant = f"did you mean {close!r}?" if close else f"say one of {', '.join(_ACTIONS)}"
-        raise RequestError(f"there is no action {one_line(action, 200)!r}; {meant}")
+        raise RequestError(f"unknown action {one_line(action, 200)!r}; {meant}")
     return await _ACTIONS[action](args, working_directory(args.cwd), words)
 
 

@@ -185,7 +185,7 @@ def agents_named(names: Sequence[str]) -> list[Dialect]:
             known = [each.name for each in installable()]
             close = nearest(name[:100], known)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
-            raise RequestError(f"there is no agent {name[:100]!r} to install into; {hint}")
+            raise RequestError(f"unknown agent {name[:100]!r}; {hint}")
         found.append(dialect)
     return found
 

@@ -17,7 +17,7 @@ _EPILOG = """examples:
   hookline run --walls --only-host localhost -- make test
 
 exit status: that of the command; 128 and the number of its signal; 126 if it was denied; 127 if there is no
-such program; 1 if there is no exec guard here"""
+such program; 1 without an exec guard here"""
 
 
 def add_parser(commands: Any) -> None:

@@ -18,7 +18,7 @@ _EPILOG = """examples:
   hookline schema answer Stop
   hookline schema payload message_submit --dialect codewhale
 
-exit status: 0 fine, 1 there is no such schema"""
+exit status: 0 fine, 1 no such schema"""
 
 
 def add_parser(commands: Any) -> None:

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     if kind not in _KINDS:
         close = nearest(kind, _KINDS)
         hint = f"did you mean {close!r}?" if close else f"there are: {', '.join(_KINDS)}"
-        raise RequestError(f"there is no schema of {kind[:200]!r}; {hint}")
+        raise RequestError(f"unknown schema {kind[:200]!r}; {hint}")
     foreign = args.dialect if args.dialect != OWN_FORMAT else None
     schema = _schema(kind, args.event) if foreign is None else _own_schema(kind, args.event, foreign)
     return show(json_lines(schema), as_json=True)
