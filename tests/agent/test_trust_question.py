@@ -92,6 +92,76 @@ def test_one_answer_trusts_a_project_and_a_change_is_asked_about_with_its_differ
     assert (project.root / "mine").exists()
 
 
+def test_in_a_session_the_question_can_be_asked_again(project: Project) -> None:
+    project.write(".hookline/hooks.toml", _HOOKS.replace("SessionStart", "UserPromptSubmit"))
+    project.write("join.sh", "touch joined\n")
+    project.write(
+        ".claude/settings.json",
+        json.dumps(
+            {"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "sh join.sh"}]}]}}
+        ),
+    )
+    project.write(".mcp.json", json.dumps({"mcpServers": {"it": {"command": "true"}}}))
+    terminal = Terminal(_WORDS, project.root, project.home)
+    terminal.until(_QUESTION)
+    terminal.types("n\n")
+    terminal.until("not trusted, so not used: ")
+    terminal.types("/trust\n")
+    assert "new hook .hookline/hooks.toml:2" in terminal.until(_QUESTION)
+    terminal.types("n\n")
+    terminal.until("not trusted, so not used: ")
+    terminal.types("/trust\n")
+    terminal.until(_QUESTION)
+    terminal.types("y\n")
+    terminal.until("trusted; settings, MCP servers and included files take effect when you start again")
+    assert not (project.root / "ran").exists()
+    terminal.types("hello\n")
+    terminal.until("done")
+    assert {each.name for each in project.root.iterdir()} >= {"ran", "joined"}
+    terminal.types("/trust\n")
+    terminal.until("you trust everything that needs trust here")
+    terminal.types("/exit\n")
+    assert terminal.status() == 0
+
+
+def test_a_guard_that_somebody_else_took_out_meanwhile_stays_after_the_answer(project: Project) -> None:
+    guard = '[[hooks.PreToolUse]]\nhooks = [{ type = "builtin", command = "deny", name = "no" }]\n'
+    project.write(".hookline/hooks.toml", guard)
+    project.write("join.sh", "touch joined\n")
+    project.write(
+        ".claude/settings.json",
+        json.dumps(
+            {"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "sh join.sh"}]}]}}
+        ),
+    )
+    project.write(
+        "script.json",
+        json.dumps(
+            [{"tool_calls": [{"name": "Bash", "input": {"command": "touch passed"}}]}, {"text": "done"}]
+        ),
+    )
+    terminal = Terminal([*_WORDS, "--mode", "bypass"], project.root, project.home)
+    terminal.until(_QUESTION)
+    terminal.types("n\n")
+    terminal.until("not trusted, so not used: ")
+    terminal.types("/mode\n")
+    terminal.until("bypass: ")
+    project.write(".hookline/hooks.toml", "")
+    terminal.until("changed")
+    terminal.types("n\n")
+    terminal.until("the previous hooks stay active")
+    terminal.types("/trust\n")
+    terminal.until(_QUESTION)
+    terminal.types("y\n")
+    terminal.until("trusted")
+    terminal.types("hello\n")
+    terminal.until("done")
+    assert (project.root / "joined").exists()
+    assert not (project.root / "passed").exists()
+    terminal.types("/exit\n")
+    assert terminal.status() == 0
+
+
 class Asked(LineFront):
     """The front of a conversation whose lines are typed already."""
 
@@ -112,7 +182,7 @@ class Asked(LineFront):
 
 def _asked(waiting: UntrustedItems, *typed: str) -> tuple[Answer, list[str]]:
     front = Asked(typed)
-    return asyncio.run(ask_about(waiting, front)), front.said
+    return asyncio.run(ask_about(waiting, front.note, front.choose)), front.said
 
 
 @pytest.mark.parametrize(

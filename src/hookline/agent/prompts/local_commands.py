@@ -63,6 +63,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
             "events [EVENT]",
             "show the active hooks; or the events they can be at, in their own words",
         ),
+        "trust": LocalRow("none", "", "see what of this project you have not trusted, and decide"),
         "tasks": LocalRow(
             "optional", "[kill] ID", "list background tasks, show the output of one, or end it"
         ),

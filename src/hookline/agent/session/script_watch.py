@@ -90,7 +90,7 @@ class ScriptWatch:
         shown = "\n".join(spelled_out(line) for line in lines)
         if await confirmer.confirm(f"the script of {label} changed:\n{shown}"):
             return True
-        self._user.warn(f"{label} does not run until you trust its script: `hookline trust`")
+        self._user.warn(f"{label} does not run until you trust its script: /trust")
         return False
 
 

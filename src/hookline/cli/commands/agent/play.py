@@ -17,7 +17,7 @@ from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
 from hookline.agent.ports import Choice
-from hookline.agent.session.session import Agent, PromptTurn
+from hookline.agent.session.session import Agent, Command, PromptTurn
 from hookline.agent.subagents.definitions import (
     AgentDefinition,
     AgentDefinitions,
@@ -26,7 +26,7 @@ from hookline.agent.subagents.definitions import (
 )
 from hookline.agent.user_interface import UserInterface
 from hookline.cli.commands.agent.report import as_document, result_line
-from hookline.cli.commands.agent.untrusted import waiting_in
+from hookline.cli.commands.agent.untrusted import UntrustedItems, waiting_in
 from hookline.cli.engines import (
     chosen_dialect,
     command_engine,
@@ -71,7 +71,7 @@ async def play(args: argparse.Namespace, front: UserInterface) -> ExitStatus:
         _report(loaded.diagnostics, front)
         if await _gains_trust(engine, args, cwd, loaded, front):
             # With everything that is trusted now: untrusted files were read separately.
-            _, extra = _load_hooks(engine, args, cwd, own, trust)
+            loaded, extra = _load_hooks(engine, args, cwd, own, trust)
         host = AgentHost(
             engine=None if args.no_hooks else engine,
             model=port,
@@ -86,6 +86,7 @@ async def play(args: argparse.Namespace, front: UserInterface) -> ExitStatus:
             live=args.config is None and args.dialect is None,
             terminal=front.talks,
             trust=trust,
+            commands=_trust_command(engine, args, cwd, loaded, front),
         )
         result = await _play_sessions(_options(args, cwd, model, defined), host, args, front, sessions)
     finally:
@@ -283,13 +284,10 @@ async def _gains_trust(
     engine: Engine, args: argparse.Namespace, cwd: str, loaded: Loaded, front: UserInterface
 ) -> bool:
     """Ask, at a terminal, about what the user has not trusted, and report what is not used without it."""
-    trust = engine.trust
-    if trust is None:
+    if engine.trust is None:
         return False
-    names = None if args.dialect is None or args.config is not None else [args.dialect]
-    in_force = replace(loaded, hooks=() if args.no_hooks else engine.hooks)
-    waiting = waiting_in(cwd, engine, trust, in_force, names, hooks=not args.no_hooks)
-    for problem in trust.problems:
+    waiting = _waiting(engine, args, cwd, engine.trust, loaded)
+    for problem in engine.trust.problems:
         front.user.warn(problem)
     if not waiting:
         return False
@@ -298,10 +296,43 @@ async def _gains_trust(
             ask_about,
         )  # only if there is a question
 
-        if await ask_about(waiting, front) != "no":
+        if await ask_about(waiting, front.note, front.choose) != "no":
             return True
     front.user.warn(waiting.notice)
     return False
+
+
+def _waiting(
+    engine: Engine, args: argparse.Namespace, cwd: str, trust: Trust, loaded: Loaded
+) -> UntrustedItems:
+    names = None if args.dialect is None or args.config is not None else [args.dialect]
+    active = replace(loaded, hooks=() if args.no_hooks else engine.hooks)
+    return waiting_in(cwd, engine, trust, active, names, hooks=not args.no_hooks)
+
+
+def _trust_command(
+    engine: Engine, args: argparse.Namespace, cwd: str, loaded: Loaded, front: UserInterface
+) -> dict[str, Command]:
+    """Return `/trust`, which asks the question of the start once more. `loaded` is what the start found."""
+    trust = engine.trust
+    if trust is None:
+        return {}
+
+    async def command(agent: Agent, argument: str) -> PromptTurn:
+        from hookline.cli.commands.agent.trust_question import (
+            ask_again,
+        )  # few users type it
+
+        del argument
+        waiting = await asyncio.to_thread(_waiting, engine, args, cwd, trust, loaded)
+        result = await ask_again(waiting, agent.user, front.note)
+        if result.status == "completed" and waiting:
+            # They join what is active: a file that somebody else changed meanwhile is not read here.
+            known = set(map(id, engine.hooks))
+            engine.swap((*engine.hooks, *(hook for hook in waiting.dormant if id(hook) not in known)))
+        return result
+
+    return {"trust": command}
 
 
 def _load_hooks(

@@ -1,12 +1,12 @@
 """Ask the one question about a project: at a terminal, before anything of the project takes effect."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
 
-from hookline.agent.ports import Choice
-from hookline.agent.user_interface import UserInterface
+from hookline.agent.ports import Choice, UserPort
+from hookline.agent.session.session import PromptTurn
 from hookline.cli.commands.agent.untrusted import UntrustedItems
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
 from hookline.cli.text import terminal_width, with_tilde
@@ -17,6 +17,10 @@ from hookline.trust.review import Review, ReviewItem, review
 from hookline.trust.store import StoreError
 
 Answer = Literal["yes", "no", "session"]
+#: Shows a text to the user.
+Note = Callable[[str], None]
+#: Asks for one of the choices below a title and lines; None when the user does not answer.
+Choose = Callable[[str, Sequence[str], Sequence[Choice]], Awaitable[str | None]]
 
 _CHOICES = (
     Choice("1", "yes, trust exactly this", ("y", "yes")),
@@ -29,38 +33,56 @@ _ANSWERS: dict[str, Answer] = {"1": "yes", "2": "session", "3": "no"}
 _MOST_DIFFERENT = 40
 
 
-async def ask_about(waiting: UntrustedItems, front: UserInterface) -> Answer:
+async def ask_about(waiting: UntrustedItems, note: Note, choose: Choose) -> Answer:
     """Show what is not trusted yet, and store the user's answer. No answer is a no."""
     # Guards that sessions of other agents miss are no matter of this one.
     others = (*waiting.loaded.loosening, *waiting.others)
     found = replace(review(waiting.trust, waiting.loaded.hooks, waiting.dormant, others), missed={})
     (title, *lines), whole = _short(found, terminal_width())
     if not is_shown_whole(found):
-        front.note("\n".join([title, *lines]))
-        front.note(
-            "  There is more than can be shown here, so it is not asked about: see `hookline trust --json`."
-        )
+        note("\n".join([title, *lines]))
+        note("  There is more than can be shown here, so it is not asked about: see `hookline trust --json`.")
         return "no"
-    answer = await _answer(found, front, title, lines, whole=whole)
+    answer = await _answer(found, note, choose, title, lines, whole=whole)
     if answer != "no":
-        _accept(found, front.note, session=answer == "session")
+        _accept(found, note, session=answer == "session")
     return answer
 
 
+async def ask_again(waiting: UntrustedItems, user: UserPort, note: Note) -> PromptTurn:
+    """Carry out `/trust`: completed if everything is trusted then."""
+    chooser = user.chooser
+    if not waiting:
+        user.show("notice", "you trust everything that needs trust here")
+        return PromptTurn(status="completed")
+
+    async def choose(title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
+        return None if chooser is None else (await chooser.pick(title, body, choices))[0]
+
+    if chooser is None or await ask_about(waiting, note, choose) == "no":
+        user.warn(waiting.notice)
+        return PromptTurn(status="blocked", why=waiting.notice)
+    user.show("notice", f"trusted{_LATER if waiting.at_start else ''}")
+    return PromptTurn(status="completed")
+
+
+_LATER = "; settings, MCP servers and included files take effect when you start again, with --continue"
+
+
 async def _answer(
-    found: Review, front: UserInterface, title: str, lines: list[str], *, whole: bool
+    found: Review, note: Note, choose: Choose, title: str, lines: list[str], *, whole: bool
 ) -> Answer:
     """Ask. `whole`: everything was shown; a yes must not cover what was cut off."""
     while True:
-        chosen = await front.choose(f"{title}: trust it?", lines, _CHOICES)
+        chosen = await choose(f"{title}: trust it?", lines, _CHOICES)
         answer: Answer = "no" if chosen is None else _ANSWERS.get(chosen, "no")
         if chosen is None or (chosen in _ANSWERS and (whole or answer == "no")):
             return answer
-        front.note("\n".join([as_text(found, terminal_width()), *_differences(found, None)[0]]))
+        note("\n".join([as_text(found, terminal_width()), *_differences(found, None)[0]]))
         title, lines, whole = "all of it is above", [], True
 
 
-def _accept(found: Review, say: Callable[[str], None], *, session: bool) -> None:
+def _accept(found: Review, say: Note, *, session: bool) -> None:
     try:
         if not session:
             found.accept(found.pending, guards=False)

@@ -34,6 +34,11 @@ class UntrustedItems:
         return bool(self._items)
 
     @property
+    def at_start(self) -> bool:
+        """True if some of them are read only when a session starts: all but hooks."""
+        return any(item.kind != "hook" for item in self._items)
+
+    @property
     def notice(self) -> str:
         """Return one line about what does not run."""
         parts: list[str] = []
