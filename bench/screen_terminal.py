@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 from bench.findings import Finding
@@ -18,6 +18,10 @@ from tests.trusting import trust_all_of
 
 _ROOT = Path(__file__).parent.parent
 _LONGEST_MS, _P99_MS, _MOST_FIRST_PAINT = 100.0, 50.0, 1.6
+_MOST_IDLE = 0.01
+#: Letters that no escape sequence contains: each appears on the screen only because it was typed.
+_LETTERS = "αβγδεζηθικλμνξοπρστυφχψω"
+_KEYS, _IDLE_SECONDS = 150, 10.0
 _MODEL_PACKAGES = ("pydantic_ai", "openai", "anthropic", "google.genai", "mcp")
 _MOST_GROWTH = 8 * 1024 * 1024
 
@@ -104,6 +108,66 @@ def first_paint(rounds: int = 9) -> list[Finding]:
     ]
 
 
+def keys_and_idle() -> list[Finding]:
+    """Keys that are typed while a hook of ten seconds runs, until each is on the screen; then nothing happens."""
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
+        (home / "script.json").write_text('[{"text": "answered"}]')
+        line = [sys.executable, "-m", "hookline.app", "agent", "--model", "scripted:script.json"]
+        terminal = RealTerminal(
+            [*line, "--hook", "UserPromptSubmit=sleep 10"], home, clean_env(home), draws=False
+        )
+        try:
+            _shown(terminal, "scripted")
+            terminal.types("go\r")
+            _shown(terminal, "sleep")
+            waits = sorted(_echo(terminal, _LETTERS[at % len(_LETTERS)]) for at in range(_KEYS))
+            _shown(terminal, "answered")
+            sleep(2)
+            before = _processor_seconds(terminal.process.pid)
+            sleep(_IDLE_SECONDS)
+            idle = (_processor_seconds(terminal.process.pid) - before) / _IDLE_SECONDS
+        finally:
+            terminal.close()
+    p99 = waits[int(len(waits) * 0.99)] * 1000
+    return [
+        Finding(
+            f"screen: key to screen while a hook runs, p99 of {_KEYS}",
+            f"{p99:.1f} ms (p50 {waits[len(waits) // 2] * 1000:.1f})",
+            f"<= {_P99_MS:.0f} ms",
+            p99 <= _P99_MS,
+        ),
+        Finding(
+            "screen: processor while nothing happens",
+            f"{idle * 100:.1f} %",
+            f"<= {_MOST_IDLE * 100:.0f} %",
+            idle <= _MOST_IDLE,
+        ),
+    ]
+
+
+def _shown(terminal: RealTerminal, text: str, since: int = 0) -> None:
+    until = perf_counter() + 60
+    while text.encode() not in terminal.raw[since:]:
+        if perf_counter() > until:
+            raise RuntimeError(f"{text!r} was never shown: {terminal.raw[-2000:]!r}")
+        sleep(0.0005)
+
+
+def _echo(terminal: RealTerminal, letter: str) -> float:
+    since, started = len(terminal.raw), perf_counter()
+    terminal.types(letter)
+    _shown(terminal, letter, since)
+    took = perf_counter() - started
+    sleep(0.04)
+    return took
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _timed(call: Callable[[], object]) -> float:
     started = perf_counter()
     call()
@@ -143,7 +207,7 @@ def memory(turns: int) -> list[Finding]:
 
 
 def findings() -> list[Finding]:
-    return [*stall(0.5, 2.0, 5), *first_paint(), *memory(500)]
+    return [*stall(0.5, 2.0, 5), *first_paint(), *keys_and_idle(), *memory(500)]
 
 
 def soak(say: Callable[[str], None]) -> Iterable[Finding]:

@@ -75,6 +75,8 @@ class Trust:
         self.project = ProjectFiles(cwd, env.get("HOME", ""), disk)
         self.root = self.project.root
         self._env = env
+        #: How often the user trusted something since.
+        self.answers = 0
         self._accepted = AcceptedItems(TrustStore(env.get("HOME", ""), disk))
         self._hooks = HookSnapshots(self.project, env, disk)
 
@@ -251,6 +253,7 @@ class Trust:
 
     def accept(self, items: Sequence[TrustItem], root: str | None = None, *, session: bool = False) -> None:
         """Trust items from now on, or for this session. Raises StoreError."""
+        self.answers += 1
         self._hooks.forget_admitted()
         if session:
             self._accepted.add_for_session(items)

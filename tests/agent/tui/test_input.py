@@ -63,7 +63,7 @@ def test_what_is_not_trusted_is_counted_at_the_start_and_below(project: Project)
             await one.until("Enter sends")
             # The guard only tightens: it needs no trust.
             await one.until("2 hooks (1 untrusted)")
-            assert "1 of them not trusted, so they do not run; `hookline trust` shows them" in one.text
+            assert "1 of them not trusted, so they do not run; /trust shows them" in one.text
             one.types("hello\r")
             await one.until("Hi.")
             one.types("\x1bOQ")
@@ -75,6 +75,10 @@ def test_what_is_not_trusted_is_counted_at_the_start_and_below(project: Project)
             await one.until("not needed to deny and to ask")
             await one.until("no PreToolUse has happened yet")
             one.types("qq")
+            one.types("/trust\r")
+            await one.until("trust it?")
+            await one.answers("1")
+            await one.until("· 2 hooks ·")
 
     asyncio.run(main())
 

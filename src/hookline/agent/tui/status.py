@@ -52,9 +52,9 @@ class StatusLine:
         self._changed = changed
         self._hint_until = 0.0
         self.leaving = False
-        #: The hooks whose trust was looked up, and how many had been refused by then.
+        #: The hooks whose trust was looked up; how many had been refused, and how often the user had trusted some.
         self._counted: tuple[Hook, ...] = ()
-        self._refused = 0
+        self._answers = (0, 0)
         self.facts = StatusFacts(directory=short_path(os.getcwd()))
 
     def line(self, width: int) -> str:
@@ -82,8 +82,10 @@ class StatusLine:
         hooks = engine.hooks if engine is not None else ()
         changed = len(hooks) != len(self._counted) or not all(map(operator.is_, hooks, self._counted))
         # The files that a hook runs may change, too.
-        if changed or self._channel.hook_stats.refused != self._refused:
-            self._counted, self._refused = hooks, self._channel.hook_stats.refused
+        trust = engine.trust if engine is not None else None
+        answers = (self._channel.hook_stats.refused, trust.answers if trust is not None else 0)
+        if changed or answers != self._answers:
+            self._counted, self._answers = hooks, answers
             self._count_untrusted()
         facts.hooks = len(hooks)
         facts.not_enforced = (
