@@ -253,14 +253,17 @@ class Trust:
 
     def accept(self, items: Sequence[TrustItem], root: str | None = None, *, session: bool = False) -> None:
         """Trust items from now on, or for this session. Raises StoreError."""
-        self.answers += 1
         self._hooks.forget_admitted()
         if session:
             self._accepted.add_for_session(items)
-            return
+        else:
+            self._store(items, root or self.project.key)
+        # Last: who sees it counts again.
+        self.answers += 1
+
+    def _store(self, items: Sequence[TrustItem], key: str) -> None:
         from hookline.trust.files import read_file_bytes  # noqa: PLC0415 only to trust something
 
-        key = root or self.project.key
         gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
         for item in items:
             for path, digest in item.files.items():

@@ -42,9 +42,7 @@ def welcome(
     ]
     rows += [_row(name, more[name]) for name in ("reads", "servers", "last") if name in more]
     if facts.untrusted:
-        says = (
-            f"{facts.untrusted} of them not trusted, so they do not run; /trust shows them and asks"
-        )
+        says = f"{facts.untrusted} of them not trusted, so they do not run; /trust shows them and asks"
         rows.append(_row("", says, "yellow"))
     rows.append(Text("Enter sends · /help lists commands and keys · Ctrl-C stops · Ctrl-D leaves", "dim"))
     return stack(rows)
