@@ -215,6 +215,9 @@ def test_uninstalled_in_any_order_nothing_stays(order: str, journey: Journey) ->
         # A later installation finds the old entries.
         ran = run_cli(["doctor"], where.project, where.home)
         assert f"{program} does not exist" in " ".join(ran.stdout.split())
+        assert "moved:printf" not in ran.stdout  # the entry has the name of what it is
+        # The agent itself still runs the hook of its own file.
+        assert "unasked-guard:true" not in ran.stdout
         assert {each["program_problem"] for each in journey.status("claude-code")["sites"]} == {
             f"{program} does not exist"
         }
@@ -241,7 +244,7 @@ def test_a_second_environment_takes_over_and_is_named(journey: Journey) -> None:
     assert f"{other} hook --dialect claude-code" in journey.entry("claude-code", "PreToolUse")
     assert not journey.push("claude-code", session_id="s")
     said = " ".join(journey.run("doctor", "--dialect", "claude-code").stdout.split())
-    assert f"Hookline has moved: it starts {other}".replace(str(journey.where.home), "~") in said
+    assert f"another Hookline is asked there: it starts {other}".replace(str(journey.where.home), "~") in said
     # Its Python is gone, but the program is there: it blocks.
     other.write_text("#!/nowhere/python\n")
     gate = journey.entry("claude-code", "PreToolUse")

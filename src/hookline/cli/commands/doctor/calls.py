@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, CallingAgent
-from hookline.cli.commands.hook.entries import GONE, faster, moved_program, pinned_program
+from hookline.cli.commands.hook.entries import GONE, faster, moved_program, moved_text, pinned_program
 from hookline.config.install.self_calls import hookline_arguments, moved_entry, plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent
@@ -107,13 +108,13 @@ def _moved(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             continue
         gone = problem.endswith(GONE)
         if gone or os.path.isabs(words[0]):
-            message = f"Hookline has moved since this was installed: {problem}"
             fix, repair = (
                 f"hookline install {hook.dialect}",
                 _this_one(hook, words, context) if gone else None,
             )
             severity = "error" if gone else "warning"
-            yield about(hook, severity, "moved", message, "command", fix=fix, repair=repair)
+            ours = replace(hook, name="hookline")  # not what its shell line begins with
+            yield about(ours, severity, "moved", moved_text(problem), "command", fix=fix, repair=repair)
 
 
 def _this_one(hook: Hook, words: Sequence[str], context: CheckContext) -> Repair | None:

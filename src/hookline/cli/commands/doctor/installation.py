@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.checks.coverage import GuardCoverage
-from hookline.cli.commands.hook.entries import GONE, moved_program
+from hookline.cli.commands.hook.entries import GONE, moved_program, moved_text
 from hookline.cli.commands.install.report import WHERE
 from hookline.cli.text import count_of, paragraph, with_tilde, with_tildes
 from hookline.config.install.plan import further, installer_of, is_there, look, own_entries
@@ -116,7 +116,7 @@ class InstallationStatus(Struct, frozen=True):
         silent = {each.agent for each in here if each.is_silent}
         for one in guards:
             asking = {each.asker.dialect for each in one.by_agent} - {""}
-            if not here or asking - silent:
+            if not here or asking - (silent - {one.hook.dialect}):
                 continue
             names = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
             verb = "does" if len(titles) == 1 else "do"
@@ -250,7 +250,7 @@ def _site_lines(site: SiteStatus, title: str) -> Iterator[str]:
     place = f"{with_tilde(site.file or '')}:{site.line}" if site.line else with_tilde(site.file or "")
     yield f"{where}: {printable(place)}, {count_of(len(site.events), 'event')}"
     if site.program_problem:
-        yield f"Hookline has moved: {site.program_problem}; run `hookline install` again"
+        yield f"{moved_text(site.program_problem)}; run `hookline install` again"
     said = {"trusted": "yes", "untrusted": "no", "unknown": "not known", None: "not known"}[
         site.trusted_by_agent
     ]

@@ -441,7 +441,8 @@ def _problem_lines(findings: Findings, several: list[Diagnostic], width: int) ->
         if number < _MOST_PLACES:
             yield f"  {lead}{findings.clean(place)}  {name}"
     if len(places) > _MOST_PLACES:
-        yield f"{_INDENT}and {len(places) - _MOST_PLACES} more places"
+        more = len(places) - _MOST_PLACES
+        yield f"{_INDENT}and {more} more {'place' if more == 1 else 'places'}"
     yield paragraph(findings.clean(first.message), width, _INDENT)
     if first.fix:
         yield paragraph(f"fix: {findings.clean(first.fix)}", width, _INDENT)

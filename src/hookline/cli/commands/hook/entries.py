@@ -154,6 +154,12 @@ def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> 
     return None if same else f"it starts {program}, and this is {own}"
 
 
+def moved_text(problem: str) -> str:
+    """Say it in a sentence: the program is gone, or agents ask another Hookline than this."""
+    what = "Hookline has moved" if problem.endswith(GONE) else "another Hookline is asked there"
+    return f"{what}: {problem}"
+
+
 def hookline_command(env: Mapping[str, str] = os.environ) -> str:
     """Return `hookline` if a shell finds it, else this installation."""
 
