@@ -216,8 +216,6 @@ def test_uninstalled_in_any_order_nothing_stays(order: str, journey: Journey) ->
         ran = run_cli(["doctor"], where.project, where.home)
         assert f"{program} does not exist" in " ".join(ran.stdout.split())
         assert "moved:printf" not in ran.stdout  # the entry has the name of what it is
-        # The agent itself still runs the hook of its own file.
-        assert "unasked-guard:true" not in ran.stdout
         assert {each["program_problem"] for each in journey.status("claude-code")["sites"]} == {
             f"{program} does not exist"
         }
@@ -244,7 +242,22 @@ def test_a_second_environment_takes_over_and_is_named(journey: Journey) -> None:
     assert f"{other} hook --dialect claude-code" in journey.entry("claude-code", "PreToolUse")
     assert not journey.push("claude-code", session_id="s")
     said = " ".join(journey.run("doctor", "--dialect", "claude-code").stdout.split())
+    where = journey.where
+    where.write("guard.sh", "#!/bin/sh\ngrep -q rm && exit 2\nexit 0\n").chmod(0o755)
+    theirs = {
+        "hooks": {
+            "PreToolUse": [{"hooks": [{"type": "command", "command": str(where.project / "guard.sh")}]}]
+        }
+    }
+    where.write(".claude/settings.json", json.dumps(theirs))
     assert f"another Hookline is asked there: it starts {other}".replace(str(journey.where.home), "~") in said
+    kept = other.read_bytes()
+    other.unlink()
+    problems = json.loads(run_cli(["doctor", "--json"], where.project, where.home).stdout)["problems"]
+    # The agent itself still runs the hook of its own file.
+    assert [one["hook"] for one in problems if one["code"] == "unasked-guard"] == ["force-push"]
+    other.write_bytes(kept)
+    other.chmod(0o755)
     # Its Python is gone, but the program is there: it blocks.
     other.write_text("#!/nowhere/python\n")
     gate = journey.entry("claude-code", "PreToolUse")
