@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hookline.telemetry.vocabulary import AT_BEGINNING, AT_END, METRICS, OF_HOOK
 from tests.docs.pages import same_output
 from tests.waiting import wait_until
 from tests.warm_process import run_warm
@@ -39,3 +40,19 @@ def test_the_page_shows_what_the_example_prints(tmp_path: Path) -> None:
     varies = re.compile(r"\b[0-9a-f]{16}\b|\d+\.\d|\d{10,}")
     expected, found = (varies.sub("?", text) for text in (shown[1], printed.read_text().partition("\n")[2]))
     assert same_output(found, expected.rstrip("\n")), found
+
+
+def test_every_foreign_name_is_on_the_page_about_conventions_and_no_other_is_used_there() -> None:
+    page = (ROOT / "docs/reference/telemetry-conventions.md").read_text()
+    ours = {each.name for each in (*AT_BEGINNING, *AT_END, *OF_HOOK, *METRICS)}
+    used = page.split("## Open proposals")[0]
+    listed = {
+        name
+        for line in used.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([a-z_.]+)`", line.split("|")[1])
+    }
+    resource = {"host.name", "service.name", "service.version"}
+    assert listed - resource == {name for name in ours if not name.startswith("hookline.")}
+    answers = page.split("| we have |")[1]
+    assert set(re.findall(r"`(hookline\.[a-z_.]+)`", answers)) <= ours
