@@ -4,13 +4,15 @@ import json
 import re
 import shlex
 import shutil
+import socket
+import socketserver
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -113,6 +115,50 @@ class OpenCode:
         return [each.get("error") or each["output"]["args"] for each in found]
 
 
+class _Between:
+    """A server between the plugin and the daemon, which counts connections, and may end after its first answer."""
+
+    def __init__(self, opencode: OpenCode, *, ends: bool = False) -> None:
+        self.connections = 0
+        self._file = opencode.address
+        self._before = self._file.read_text()
+        self._port = int(json.loads(self._before)["url"].split(":")[2].split("/")[0])
+        between = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                between.connections += 1
+                with socket.create_connection(("127.0.0.1", between._port)) as daemon:
+                    while asked := self.request.recv(1 << 16):
+                        # The daemon knows its port by the header Host.
+                        daemon.sendall(
+                            asked.replace(f":{between.port}".encode(), f":{between._port}".encode())
+                        )
+                        answer = daemon.recv(1 << 16)
+                        if ends:
+                            between.end()
+                        self.request.sendall(answer)
+                        if ends:
+                            return
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self._file.write_text(self._before.replace(f":{self._port}/", f":{self.port}/"))
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._file.write_text(self._before)
+
+
 @pytest.fixture
 def opencode(tmp_path: Path) -> Iterator[OpenCode]:
     daemons = Daemons(tmp_path)
@@ -127,6 +173,37 @@ def test_a_process_answers_where_no_daemon_runs(opencode: OpenCode) -> None:
     *others, changed = opencode.bash("ls", "touch forbidden", "go slowly", "change it")
     assert others == EXPECTED
     assert changed["command"] == "true"
+
+
+def test_a_session_uses_one_connection(opencode: OpenCode) -> None:
+    opencode.install("exit 9")
+    opencode.daemons.start("--http", "0")
+    with _Between(opencode) as between:
+        assert opencode.bash(*["ls"] * 5) == [EXPECTED[0]] * 5
+        assert between.connections == 1
+
+
+def test_a_session_finds_a_daemon_that_has_replaced_the_first(opencode: OpenCode) -> None:
+    opencode.install("exit 9")
+    opencode.daemons.start("--http", "0")
+    with _Between(opencode, ends=True) as between:
+        assert opencode.bash("ls", "ls", "touch forbidden") == [EXPECTED[0], EXPECTED[0], "not that"]
+        assert between.connections == 1
+
+
+def test_an_answer_without_the_proof_is_no_answer(opencode: OpenCode) -> None:
+    opencode.install("exit 9")
+    opencode.daemons.start("--http", "0")
+    other = json.loads(opencode.address.read_text())
+    opencode.address.write_text(json.dumps(other | {"proof": "another"}))
+    assert "hookline could not be run" in opencode.bash("ls")[0]
+
+
+def test_it_asks_the_daemon_without_the_requests_of_its_runtime() -> None:
+    """Bun sends those through HTTP_PROXY, also to loopback, with the token and every call in them."""
+    text = plugin_text({})
+    assert re.findall(r"from \"(.*)\"", text) == ["node:child_process", "node:fs", "node:net", "node:os"]
+    assert "fetch(" not in text
 
 
 def test_the_daemon_answers_without_a_process(opencode: OpenCode) -> None:

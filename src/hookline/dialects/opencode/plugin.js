@@ -1,8 +1,8 @@
 // Hookline asks your guards about each tool call. `hookline install` wrote this file, and `hookline uninstall`
 // removes it; changes are lost when it is installed again.
 import { spawn } from "node:child_process"
-import { readFile } from "node:fs/promises"
-import { request } from "node:http"
+import { readFileSync } from "node:fs"
+import { connect } from "node:net"
 import { userInfo } from "node:os"
 
 // The shell line that asks Hookline at each event, and the file with the address of its daemon.
@@ -11,29 +11,73 @@ const HOME = userInfo().homedir
 const ADDRESS = `${HOME}/.local/state/hookline/daemon-http.json`
 const SECONDS = 600
 
+// The daemon's address until it no longer answers there, and connections to it that no call uses.
+let known
+const unused = new Set()
+
 /** Ask the daemon. Returns undefined where none answers, so that a process has to. */
 async function askDaemon(event, payload) {
-  let address
+  let said = known && (await send(known, event, payload))
+  if (said !== undefined) return said
+  for (const connection of unused) connection.end()
   try {
-    address = JSON.parse(await readFile(ADDRESS, "utf8"))
+    known = JSON.parse(readFileSync(ADDRESS, "utf8"))
+    said = await send(known, event, payload)
   } catch {
-    return undefined
+    // There is no daemon.
   }
-  return new Promise((resolve) => {
-    const options = { method: "POST", headers: { authorization: `Bearer ${address.token}`, "content-length": Buffer.byteLength(payload) } }
-    const sent = request(`${address.url}opencode/${event}`, options, (answer) => {
-      const parts = []
-      answer.on("data", (part) => parts.push(part))
-      answer.on("error", () => resolve(undefined))
-      answer.on("end", () => {
-        const proven = answer.headers["hookline-proof"] === address.proof && answer.statusCode === 200
-        resolve(proven ? Buffer.concat(parts).toString() : undefined)
-      })
-    })
-    sent.setTimeout(SECONDS * 1000, () => sent.destroy())
-    sent.on("error", () => resolve(undefined))
-    sent.end(payload)
-  })
+  if (said === undefined) known = undefined
+  return said
+}
+
+/** Send one request; returns undefined where the daemon did not answer it. */
+async function send(address, event, payload) {
+  const { hostname, port, host, pathname } = new URL(address.url)
+  const head = [
+    `POST ${pathname}opencode/${event} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${address.token}`,
+    `Content-Length: ${Buffer.byteLength(payload)}`, "", "",
+  ]
+  const connection = unused.values().next().value ?? new Connection(Number(port), hostname)
+  const answer = await connection.ask(head.join("\r\n") + payload)
+  return answer?.head.includes(`\r\nHookline-Proof: ${address.proof}\r\n`) && answer.head.startsWith("HTTP/1.1 200 ")
+    ? answer.body
+    : undefined
+}
+
+/** A connection for one request at a time, by hand: requests of OpenCode's runtime go through the user's proxy. */
+class Connection {
+  constructor(port, hostname) {
+    this.socket = connect(port, hostname).setNoDelay(true)
+    this.socket.setTimeout(SECONDS * 1000)
+    for (const over of ["error", "end", "close", "timeout"]) this.socket.on(over, () => this.end())
+    this.socket.on("data", (part) => this.read(part))
+  }
+
+  ask(request) {
+    unused.delete(this)
+    this.received = Buffer.alloc(0)
+    this.socket.ref()
+    this.socket.write(request)
+    return new Promise((resolve) => (this.answered = resolve))
+  }
+
+  read(part) {
+    this.received = Buffer.concat([this.received, part])
+    const end = this.received.indexOf("\r\n\r\n")
+    if (end < 0) return
+    const head = this.received.toString("latin1", 0, end + 2)
+    const body = this.received.subarray(end + 4)
+    if (body.length < Number(/\r\nContent-Length: (\d+)\r\n/.exec(head)?.[1])) return
+    this.socket.unref()
+    unused.add(this)
+    this.answered({ head, body: body.toString() })
+  }
+
+  end() {
+    unused.delete(this)
+    this.socket.destroy()
+    this.answered?.(undefined)
+  }
 }
 
 /** Ask by a process, which also starts the daemon. Rejects where Hookline cannot be run. */
