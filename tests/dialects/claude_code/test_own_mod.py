@@ -28,6 +28,7 @@ import { readFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 const [file, cwd, steps] = process.argv.slice(1)
 const $ = {
+  env: { get: async (name) => process.env[name] },
   fs: { read: async (name) => readFileSync(name, "utf8") },
   session: { id: async () => "s", cwd: async () => cwd },
   http: { fetch: async (url, init) => {
@@ -72,11 +73,11 @@ class ClaudeCode:
         address = self.daemons.home / ".local/state/hookline/daemon-http.json"
         self.file.write_text(mod_texts("", line, str(address))[MODULE])
 
-    def decide(self, line: str, changed: str = "", beneath: str = "ask") -> dict[str, Any]:
+    def decide(self, line: str, changed: str = "", beneath: str = "ask", **env: str) -> dict[str, Any]:
         steps = json.dumps([[line, changed, beneath]])
         ran = subprocess.run(
             ["node", "--input-type=module", "-e", DRIVER, str(self.file), str(self.daemons.project), steps],
-            env={**self.daemons.env, "HOOKLINE_DAEMON": "off"}, capture_output=True, text=True, check=False,
+            env={**self.daemons.env, "HOOKLINE_DAEMON": "off", **env}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stderr
         (found,) = json.loads(ran.stdout)
@@ -108,6 +109,24 @@ def test_it_decides_as_guards_do(claude: ClaudeCode, by: str) -> None:
 def test_a_call_that_another_plugin_has_changed_is_judged_again(claude: ClaudeCode) -> None:
     assert claude.decide("ls", changed="touch forbidden", beneath="allow")["reason"] == "not that"
     assert "has changed it since" in claude.decide("ls", changed="change it", beneath="allow")["reason"]
+
+
+@needs_node
+def test_a_proxy_hears_of_no_call(claude: ClaudeCode) -> None:
+    claude.daemons.start("--http", "0")
+    proxy = {"HTTPS_PROXY": "http://proxy.invalid:1"}
+    assert claude.decide("touch forbidden", **proxy)["reason"] == "not that"
+    assert _answered(claude) == 0
+    assert (
+        claude.decide("touch forbidden", **proxy, NO_PROXY="example.org, 127.0.0.1")["reason"] == "not that"
+    )
+    assert _answered(claude) == 1
+
+
+def _answered(claude: ClaudeCode) -> int:
+    status = claude.daemons.status()
+    assert status is not None
+    return status.calls
 
 
 @needs_node

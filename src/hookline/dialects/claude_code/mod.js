@@ -6,14 +6,27 @@ const CALL = ""
 const ADDRESS = ""
 
 let address
+// True if a request to the daemon would go through a proxy, which would read every call.
+let proxied
 // The id of the session, until the next prompt: asking for it takes longer than most guards.
 let session
 // What was answered about calls that run now, by their id, and for which input.
 const judged = new Map()
 
+async function hasProxy($) {
+  const found = [
+    await $.env.get("HTTP_PROXY"), await $.env.get("http_proxy"), await $.env.get("HTTPS_PROXY"), await $.env.get("https_proxy"),
+    await $.env.get("ALL_PROXY"), await $.env.get("all_proxy"),
+  ]
+  const direct = `${(await $.env.get("NO_PROXY")) ?? ""},${(await $.env.get("no_proxy")) ?? ""}`.split(/[\s,]+/)
+  return found.some((proxy) => proxy) && !direct.some((host) => host === "*" || host === "127.0.0.1")
+}
+
 /** Ask the daemon. Returns undefined where none answers, so that a process has to. */
 async function askDaemon($, payload) {
   try {
+    proxied ??= await hasProxy($)
+    if (proxied) return undefined
     address ??= JSON.parse(await $.fs.read(ADDRESS))
     const headers = { authorization: `Bearer ${address.token}` }
     const answer = await $.http.fetch(`${address.url}claude-code/PreToolUse`, { method: "POST", headers, body: payload })
