@@ -139,8 +139,8 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 def with_endpoint(limits: Limits, story: Callable[[HttpEndpoint], Awaitable[None]]) -> None:
     async def main() -> None:
-        async def answer(words: tuple[str, ...], payload: bytes) -> RelayReply:
-            return RelayReply(0, payload)
+        async def answer(words: tuple[str, ...], payload: bytes, send: Callable[[RelayReply], None]) -> None:
+            send(RelayReply(0, payload))
 
         endpoint = HttpEndpoint(answer, TOKEN, limits)
         await endpoint.listen(0)

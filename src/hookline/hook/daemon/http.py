@@ -35,8 +35,8 @@ _STATUS: Final = {
 }  # fmt: skip
 _BLOCKED: Final = 2
 
-#: Returns the answer to the words behind `hookline` and a payload, or why there is none.
-Answer = Callable[[tuple[str, ...], bytes], Awaitable[RelayReply | str]]
+#: Answers the words behind `hookline` and a payload by calling the function; returns why there is no answer.
+Answer = Callable[[tuple[str, ...], bytes, Callable[[RelayReply], None]], Awaitable[str | None]]
 
 
 class HttpError(Exception):
@@ -178,9 +178,13 @@ class HttpEndpoint:
         head = read_head(raw)
         self._check(head)
         body = await self._body(reader, _length(head))
-        reply = await self._answer(_words(head.path), body)
-        status, content = (503, _error(reply)) if isinstance(reply, str) else _content(reply)
-        _write(writer, status, content, f"Hookline-Proof: {self._proof}")
+        # The answer is on its way before the rest of the call, its journal for example.
+        proof = f"Hookline-Proof: {self._proof}"
+        why = await self._answer(
+            _words(head.path), body, lambda reply: _write(writer, *_content(reply), proof)
+        )
+        if why is not None:
+            _write(writer, 503, _error(why), proof)
         async with asyncio.timeout(self._limits.body_seconds):
             await writer.drain()
 

@@ -243,9 +243,11 @@ class Daemon:
         if self._http is not None:
             remove_address(address_file(os.environ), self._http.address)
 
-    async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> RelayReply | str:
-        """Answer a request over http. The environment of the agent is not known here: hooks get the daemon's
-        own."""
+    async def _answer_http(
+        self, words: tuple[str, ...], payload: bytes, send: Callable[[RelayReply], None]
+    ) -> str | None:
+        """Answer a request over http; return why there is no answer. The environment of the agent is not known
+        here: hooks get the daemon's own."""
         own = ("--home", self.settings.home) if self.settings.home is not None else ()
         request = RelayRequest(__version__, os.sep, (*words, *own), dict(os.environ), payload)
         name = words[words.index("--dialect") + 1]
@@ -260,9 +262,15 @@ class Daemon:
         self._calls += 1
         self._last_call = time.monotonic()
         call = DaemonCall(self.cache, self.processes, request, _agreed, now)
-        answered: asyncio.Future[RelayReply] = asyncio.get_running_loop().create_future()
-        self._own(self._answer_to(call, answered.set_result))
-        return await answered
+        answered = asyncio.Event()
+
+        def answer(reply: RelayReply) -> None:
+            send(reply)
+            answered.set()
+
+        self._own(self._answer_to(call, answer))
+        await answered.wait()
+        return None
 
     # -- calls
 
