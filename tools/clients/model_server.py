@@ -83,6 +83,10 @@ class Model:
 def _handler(model: Model, protocol: ModelProtocol) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body are sent together and at once: else the kernel keeps the body back until the client has
+        # acknowledged the head, up to 40 ms.
+        wbufsize = -1
+        disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))

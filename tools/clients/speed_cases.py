@@ -1,4 +1,4 @@
-"""Measure a tool call in real clients: without hooks, with one in `sh`, and with Hookline.
+"""Measure a tool call in real clients: without hooks, with one that does nothing, and with Hookline.
 
 In Claude Code by its relay and as a mod, in OpenCode as a plugin. Measured by the model: from its answer with a call to
 the request with the result. Sessions take turns, so that whatever else the machine does concerns all of them.
@@ -19,9 +19,9 @@ from tools.clients.client import Client
 from tools.clients.model_server import Model
 from tools.clients.scene import Scene
 
-#: How much longer a call may take than with a hook that is a shell script: by the relay, as a mod. In Claude Code a mod
-#: that does nothing takes as long as that hook, and Hookline's has to ask for the session's directory too.
-BOUNDS = {"relay": 1.2, "mod": 1.5}
+#: How much longer a call may take: by the relay than with a hook that is `sh -c true`; as a mod than with one that does
+#: nothing, because such a mod already takes longer than that hook.
+BOUNDS = {"relay": ("sh -c true", 1.2), "mod": ("idle mod", 1.2)}
 #: Milliseconds that the plugin may add to a call in OpenCode.
 PLUGIN_BOUND = 10.0
 _ROUNDS, _CALLS = 10, 24
@@ -30,9 +30,11 @@ _FIRST = 4
 _GUARD = """[[hooks.PreToolUse]]
 hooks = [{ type = "builtin", command = "force-push" }]
 """
-_SCRIPT = """#!/bin/sh
-case $(cat) in *"push --force"*) echo "not by force" >&2; exit 2 ;; esac
-exit 0
+#: With the events of Hookline's.
+_IDLE_MOD = """export function register(on) {
+  on("tool.call", async ($, e, next) => next(e))
+  on("tool.check", async ($, e, next) => next(e))
+}
 """
 _EXPECTED = "within the bounds, denied"
 #: An event without tools, so that only the mod asks about calls.
@@ -40,7 +42,9 @@ _ALONE = "SessionEnd"
 
 
 def cases() -> Iterator[Case]:
-    yield _case(CLAUDE_CODE, "a tool call by the relay and as a mod, beside one with sh", _claude_code)
+    yield _case(
+        CLAUDE_CODE, "a tool call by the relay and as a mod, beside those that do nothing", _claude_code
+    )
     yield _case(OPENCODE, "a tool call with the plugin, beside one without", _opencode)
 
 
@@ -97,17 +101,20 @@ def _claude_code(info: Scene, daemon: _Resident) -> str:
         info,
         {
             "no hook": lambda: info.write(str(info.settings), "{}"),
-            "sh": lambda: info.write(str(info.settings), _entry(str(_script(info)))),
+            "sh -c true": lambda: info.write(str(info.settings), _entry("true")),
             "relay": lambda: info.write(str(info.settings), _installed(info, daemon.directory)),
+            "idle mod": lambda: _install_idle_mod(info),
             "mod": lambda: info.install(_ALONE, options=("--mod",)),
         },
     )
     if daemon.calls < 2 * _ROUNDS * _CALLS:
         return f"only {daemon.calls} of {2 * _ROUNDS * _CALLS} calls reached the daemon"
-    ratios = {name: taken[name] / taken["sh"] for name in BOUNDS}
-    for name, ratio in ratios.items():
-        _say(f"a call by the {name} takes {ratio:.2f}x one with sh (at most {BOUNDS[name]}x)")
-    over = [f"{name} {ratio:.2f}x" for name, ratio in ratios.items() if ratio > BOUNDS[name]]
+    over: list[str] = []
+    for name, (beside, most) in BOUNDS.items():
+        ratio = taken[name] / taken[beside]
+        _say(f"a call by the {name} takes {ratio:.2f}x one by the {beside} (at most {most}x)")
+        over += [f"{name} {ratio:.2f}x"] if ratio > most else []
+    _say(f"a call by the mod takes {taken['mod'] / taken['sh -c true']:.2f}x one by the sh -c true")
     return ", ".join(over) or "within the bounds"
 
 
@@ -153,10 +160,11 @@ def _entry(command: str) -> str:
     return json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}})
 
 
-def _script(info: Scene) -> Path:
-    file = info.write(str(info.home / "guard.sh"), _SCRIPT)
-    file.chmod(0o755)
-    return file
+def _install_idle_mod(info: Scene) -> None:
+    """Put a mod that does nothing in the place of Hookline's."""
+    info.install(_ALONE, options=("--mod",))
+    (module,) = (info.home / ".claude/skills").glob("*/hooks/register.js")
+    module.write_text(_IDLE_MOD)
 
 
 def _installed(info: Scene, directory: Path) -> str:
