@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -28,6 +29,8 @@ _LONGEST = 90.0
 _PACKAGE = f"{Path(hookline.__file__).parent}/"
 #: A command that is silent for so long waits for keys: after some output, and otherwise.
 _SOON, _LATER = 0.3, 1.5
+#: Sequences that show nothing.
+_CONTROL = re.compile(rb"\x1b\[[\d;?]*[a-zA-Z]|[\r\n]")
 
 #: Where the C library asks for the user's home directory: sockets of the machine itself.
 _USER_DATABASES = ('"/var/run/nscd/', '"/run/nscd/', '"/var/lib/sss/pipes/nss"', '"/run/systemd/userdb/')
@@ -192,17 +195,21 @@ def _conversation(terminal: int, typed: tuple[str, ...]) -> bytes | None:
 
     It types the next words when the command has been silent for a while: soon after some output, which may be a
     question, and later if not. Ctrl-D follows when there is nothing left, again and again: a question takes one.
+    A screen that is drawn again without a change is silent.
     """
     said, rest, answered = bytearray(), list(typed), 0
-    until = monotonic() + _LONGEST
-    while monotonic() < until:
-        wait = _SOON if len(said) > answered else _LATER
-        if select.select([terminal], [], [], wait)[0]:
+    last = monotonic()
+    until = last + _LONGEST
+    while (now := monotonic()) < until:
+        wait = last + (_SOON if len(said) > answered else _LATER) - now
+        if wait > 0 and select.select([terminal], [], [], wait)[0]:
             try:
-                said += os.read(terminal, 65536)
+                new = os.read(terminal, 65536)
             except OSError:
                 return bytes(said)
-        else:
+            said += new
+            last = monotonic() if _CONTROL.sub(b"", new) else last
+        elif wait <= 0:
             os.write(terminal, rest.pop(0).encode() if rest else b"\x04")
-            answered = len(said)
+            answered, last = len(said), now
     return None

@@ -7,8 +7,9 @@ from hookline.guards.spec import GuardedCommand
 _sends = partial(GuardedCommand, does="sends a file to another machine")
 _shows = partial(GuardedCommand, does="puts files on the web")
 PLATFORMS = (
-    "vercel|now|netlify|firebase|fly|flyctl|railway|heroku|wrangler|surge|supabase|amplify|eb|doctl|sls|serverless|"
-    "render"
+    "vercel|now|netlify|netlify-cli|firebase|firebase-tools|fly|flyctl|railway|heroku|wrangler|surge|supabase|amplify|"
+    "eb|doctl|sls|serverless|render|deployctl|modal|eas|eas-cli|expo|fastlane|cf|scalingo|clever|dokku|convox|porter|"
+    "koyeb|northflank|zeabur|platform|upsun|gigalixir|appwrite|nhost|partykit|sst|encore|begin|arc|shuttle|cargo-shuttle"
 )
 _deploys = partial(GuardedCommand, does="uploads the project to a hosting service", part="deploy")
 
@@ -269,4 +270,106 @@ SERVICES: tuple[GuardedCommand, ...] = (
         example="swift upload container notes.txt",
     ),
     _sends(run="mc|mcli cp|mirror|put|pipe|mv", example="mc cp notes.txt play/bucket"),
+    _sends(run="bq load|insert", example="bq load d.t notes.csv"),
+    _deploys(run="az webapp|containerapp|functionapp|staticwebapp|spring up", example="az webapp up"),
+    _deploys(
+        run="az functionapp deployment source config-zip",
+        example="az functionapp deployment source config-zip --src x",
+    ),
+    _deploys(run="func azure functionapp publish", example="func azure functionapp publish app"),
+    _deploys(run="vercel|now", text="^$", example="vercel"),
+    _deploys(
+        run="amplify|eas|eas-cli|expo|fastlane push|update|build|submit|publish|deliver|pilot|supply|upload_to_*",
+        unless="--local",
+        example="amplify push",
+    ),
+    _sends(run="appcenter distribute|codepush|crashes *", example="appcenter distribute release -f x.apk"),
+    _sends(
+        run="netlify|netlify-cli|heroku|dotenv-vault env:import|config:push|push",
+        example="netlify env:import .env",
+    ),
+    _sends(
+        run=f"{PLATFORMS} secrets|secret|env|variables|config **",
+        given="--env-file --env-from-file --from-file --file -f",
+        example="supabase secrets set --env-file .env",
+    ),
+    _sends(
+        run="doppler|infisical|chamber|dotenvx secrets|import upload|set|*",
+        example="doppler secrets upload .env",
+    ),
+    _sends(
+        run="vault|bao|consul|etcdctl kv|write|put **",
+        text=r"(?:^|=)@.",
+        example="vault kv put secret/x v=@notes.txt",
+    ),
+    _sends(
+        run="op|bw|lpass document|create|import *",
+        text=r"\.\w{1,5}$|/",
+        example="op document create notes.txt",
+    ),
+    _sends(run="linode-cli obj put", example="linode-cli obj put notes.txt bucket"),
+    _sends(
+        run="restic|borg|duplicity|rdiff-backup|kopia|duplicacy|tarsnap|rustic",
+        text=r"(?:^|=)(?:sftp|s3|b2|rest|azure|gs|rclone|swift|ssh|ftps?|scp|rsync|https?)(?::|\+\w+:)|^[\w.-]+@[\w.-]+:",
+        unless="-n --dry-run",
+        example="restic -r sftp:me@example.com:/r backup .",
+    ),
+    _sends(
+        run="sentry-cli|datadog-ci|bugsnag-cli|rollbar-cli|honeycomb|newrelic ** upload|files|upload-*|upload-dif",
+        example="sentry-cli sourcemaps upload dist",
+    ),
+    _sends(
+        run="codecov|codecovcli|coveralls|codeclimate|snyk|fossa|semgrep|sonar-scanner|codacy-coverage-reporter|trufflehog",
+        text=r"^(?:-f|upload\S*|do-upload|report|monitor|analyze|ci|publish)$|^--(?:file|upload)\b|^-Dsonar",
+        part="deploy",
+        example="codecov upload-process -f coverage.xml",
+    ),
+    _deploys(run="sonar-scanner", example="sonar-scanner"),
+    _sends(
+        run="databricks|dbfs fs|workspace|cp|import|secrets cp|import|import-dir|import_dir|put|put-secret|*",
+        text=r"^dbfs:|^(?:import|import-dir|import_dir|put|put-secret)$",
+        example="databricks fs cp notes.txt dbfs:/x",
+    ),
+    _sends(
+        run="snowsql|snow|snowflake",
+        text=r"(?i)\bput\s+file:|^(?:stage|object)$",
+        example="snowsql -q 'put file://notes.txt @stage'",
+    ),
+    _sends(
+        run="psql|mysql|mariadb",
+        given="-h --host",
+        value=r"^(?!localhost$|127\.|/|\0)[\w-]+\.[\w.-]+$",
+        text=r"(?i)\\copy\b[^\n]{1,300}\bfrom\b|\bload\s+data\s+local\b",
+        example=r"psql -h db.example.com -c '\\copy t from notes.csv'",
+    ),
+    _sends(
+        run="llm|aichat|mods|sgpt|fabric|gemini|ollama-remote",
+        given="-a --attachment -f --fragment --file",
+        example="llm -a notes.txt describe",
+    ),
+    _sends(
+        run="replicate|together|fireworks|cohere|mistral|wandb|comet|clearml-data|neptune|roboflow|label-studio "
+        "train*|files|upload|run|create|add|import|sync",
+        text=r"\.\w{1,5}$|@|/",
+        example="replicate train me/model notes.jsonl",
+    ),
+    _sends(
+        run="ntfy pub|publish|send|trigger",
+        given="-f --file --attach",
+        example="ntfy pub --file notes.txt topic",
+    ),
+    _sends(
+        run="lp|lpr|lpadmin",
+        given="-h -H",
+        value=r"^(?!localhost|127\.|/)\w",
+        example="lp -h example.com notes.txt",
+    ),
+    _sends(run="gh|glab ssh-key|gpg-key add", example="gh ssh-key add key"),
+    _sends(
+        run="oc|kubectl rsync",
+        operand=r"^[\w./-]{2,}:",
+        which="last",
+        part="containers",
+        example="oc rsync . pod:/x",
+    ),
 )
