@@ -1,6 +1,9 @@
 """Follow data through a line: the commands whose output, or whose list of names, reaches another one."""
 
-from collections.abc import Sequence
+from base64 import b32decode, b64decode
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 
 from hookline.shell import HOLE, ShellReading
 
@@ -8,7 +11,10 @@ from hookline.shell import HOLE, ShellReading
 _KEEPS = frozenset(("mapfile", "readarray", "read", "set"))
 #: They read a list, and run a command on what is in it.
 _SPREADS = frozenset(("xargs", "gxargs", "parallel"))
+#: They turn text into other text, as a name that is not to be seen.
+DECODES = frozenset(("base64", "base32", "basenc", "rev", "xxd", "openssl", "uudecode"))
 _MOST_FLOWS = 400
+_LONGEST_DECODED = 200
 
 #: Pairs of commands: the output of the first reaches the second.
 DataFlows = Sequence[tuple[int, int]]
@@ -31,6 +37,16 @@ def flows_of(reading: ShellReading) -> DataFlows:
     takes = [at for at, one in enumerate(commands) if any(HOLE in word for word in one.words[1:])]
     flows += [(source, target) for source in sources for target in takes if again or target > source]
     return flows[: 4 * _MOST_FLOWS]
+
+
+def decoded(texts: Sequence[str]) -> Iterator[str]:
+    """Yield what programs that decode or turn texts around may make of these."""
+    for text in texts:
+        if 2 < len(text) < _LONGEST_DECODED and text.isascii():
+            yield text[::-1]
+            for decode in (partial(b64decode, validate=True), b32decode, bytes.fromhex):
+                with suppress(ValueError):
+                    yield decode(text).decode().strip()
 
 
 def feeding(at: int, flows: DataFlows) -> list[int]:

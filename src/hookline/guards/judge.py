@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
-from hookline.guards.flows import DataFlows, feeding, flows_of
+from hookline.guards.flows import DECODES, DataFlows, decoded, feeding, flows_of
 from hookline.guards.rows import GuardLineReader, ReadLine, program_names, rows_for, spellings
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, Flow, GuardedCommand, GuardSpec
@@ -37,6 +37,7 @@ _HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sq
 #: A file that code of another language opens by its name.
 _OPENED = r"(?:open|read|read_text|readFile|readFileSync|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync"))
+_ENTERS = frozenset(("cd", "pushd", "chdir"))
 _PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 
@@ -364,6 +365,10 @@ def _fed_texts(at: int, reading: ShellReading, flows: DataFlows) -> Sequence[str
     # `date +%F`: a format, not what it prints.
     sources = [reading.commands[source].words for source in feeding(at, flows)]
     fed = [word for words in sources if words[0] != "date" for word in words]
+    if any(base_name(words[0]) in DECODES for words in sources):
+        fed += [*decoded(fed)]
+    # `cd x.git && git branch -f main`: where it runs.
+    fed += [each.words[-1] for each in reading.commands[:at] if each.base_name in _ENTERS]
     if not set(fed).isdisjoint(reading.writes):
         # `echo -f > x; git push $(cat x)`: a file that the line writes.
         fed += [word for each in reading.commands if each.base_name in _PRINTS for word in each.words[1:]]

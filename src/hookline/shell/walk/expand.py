@@ -176,7 +176,8 @@ class Expander:
         mode: Literal["quoted", "value"] = "quoted" if part.quoted else "value"
         if part.name == "" or part.indirect or part.name in {"", "_"}:
             return [(Piece(HOLE, mode, "unknown"),)]
-        if part.name in "#?$!-0" or (part.operator == "#" and not part.word):
+        inherited = part.name == "0" and not self._positional
+        if inherited or part.name in "#?$!-" or (part.operator == "#" and not part.word):
             known: list[Pieces] = [(Piece(HOLE, "quoted", "environment"),)]
             # Without a background job, and in some shells without options, there is nothing.
             return [*known, (Piece("", mode),)] if part.name in "!-" and not part.operator else known

@@ -112,14 +112,15 @@ class SimpleWalk(CommandWalk, ABC):
             for fields in self._expander.fields(redirect.target):
                 file = " ".join(field.text for field in fields)
                 self._draft.charge(1, len(file))
-                if redirect.operator == "<":
+                if redirect.operator in {"<", "<>"}:
                     self._draft.reads.append(file)
                     self._draft.literal = self._draft.literal and HOLE not in file
-                elif redirect.operator in {"<&", ">&"} and (file.rstrip("-").isdigit() or file == "-"):
+                if redirect.operator == "<":
                     continue
-                else:
-                    self._draft.writes.append(file)
-                    self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
+                if redirect.operator in {"<&", ">&"} and (file.rstrip("-").isdigit() or file == "-"):
+                    continue
+                self._draft.writes.append(file)
+                self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
 
     def _written(self, redirects: Iterable[Redirect], content: Stdin, context: CommandContext) -> None:
         """Note writes such as `cat > x.sh <<E` and `echo 'rm y' > x.sh`: the file may be run later in the line."""

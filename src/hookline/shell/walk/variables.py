@@ -167,7 +167,9 @@ def _set_by_arithmetic(parts: Word) -> Iterator[str]:
 
 def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
     words = node.words
-    while words and plain(words[0]) in _PREFIXES:
+    while words and ((first := plain(words[0])) in _PREFIXES or _ASSIGNS.match(first or "")):
+        if first not in _PREFIXES:  # `env F=-f sh -c 'git push $F'`
+            yield from _by_declaration(words[:1], False, variables)
         words = words[1:]
     program = plain(words[0]) if words else None
     if program in DECLARING:
@@ -180,7 +182,7 @@ def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
         ]
         yield from named
         # `read x <<< text`: which of the names gets which part of the text is unknown.
-        known = [Elements((text,)) for text in _fed(node)]
+        known = [Elements(each) for text in _fed(node) for each in ((text,), _split(text))]
         yield from ((name, value) for name, _ in named for value in known)
     elif program in _OPTION_NAMES:
         for name, value in _option_value(
@@ -205,6 +207,11 @@ def _fed(node: Simple) -> Iterator[Word]:
         ]
         if one.operator == "<<<" or (one.operator == "<" and inner):
             yield one.target if one.operator == "<<<" else tuple(inner)
+
+
+def _split(text: Word) -> tuple[Word, ...]:
+    """Return the parts of a text that `read -a` makes the elements of an array."""
+    return tuple((Text(part, quoted=True),) for part in (plain(text) or "").split())
 
 
 def _alias_of(word: Word) -> str | None:
