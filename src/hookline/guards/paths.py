@@ -309,7 +309,7 @@ class CallFiles:
         home = self._place.home
         if word.startswith(HOLE + "/") and home and self._begins_at_home(word[1:]):
             word = home + word[1:]
-        word = word[3:] if word.startswith("~+/") else word
+        word = word.removeprefix("~+/")
         if word == "~" or word.startswith("~/"):
             word = home + word[1:] if home else word
         if word.startswith(("~", HOLE, "/" + HOLE)):

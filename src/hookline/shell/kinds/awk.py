@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from hookline.shell.found import Foreign, Found, Line, ShellDoubt
-from hookline.shell.placeholders import HOLE
+from hookline.shell.placeholders import HOLE, Words
 
 _PART = (
     r"(?P<blank>[ \t\r]+|\\\n|\#[^\n]*)|\"(?P<text>(?:[^\"\\]|\\.)*+)\"|(?P<word>\w+)"
@@ -59,22 +59,40 @@ def found(program: str) -> Iterator[Found]:
 
 def beyond(program: str) -> bool:
     """Return True if it runs programs or writes files."""
-    if any(True for _ in found(program)):
-        return True
-    tokens = [*_tokens(program), _Token()]
-    printing = depth = 0
+    return any(True for _ in found(program)) or not _QUIET_FILES.issuperset(files(program)[1])
+
+
+def runs(program: str) -> bool:
+    """Return True if it may run programs."""
+    return any(
+        token.text in {"|", "|&", "@"} if token.kind == "sign" else token == ("word", "system")
+        for token in _tokens(program)
+    )
+
+
+def files(program: str) -> tuple[Words, Words]:
+    """Return the files that it reads by getline, and those that it prints into."""
+    tokens = [*_tokens(program), _Token(), _Token()]
+    reads: list[str] = []
+    writes: list[str] = []
+    # In a print statement `>` is a redirection, elsewhere and in parentheses a comparison.
+    prints = gets = False
+    depth = 0
     for at, token in enumerate(tokens):
-        if token.text in {"print", "printf"} and token.kind == "word":
-            printing, depth = 1, 0
-        elif token.kind == "sign" and token.text in ";\n}":
-            printing = 0
-        elif token.kind == "sign" and token.text in "()":
-            depth += 1 if token.text == "(" else -1
-        elif token.kind == "sign" and token.text in {">", ">>"} and printing and depth <= 0:
-            target = tokens[at + 1]
-            if target.kind != "text" or target.text not in _QUIET_FILES or tokens[at + 2].text not in _ENDS:
-                return True
-    return False
+        sign = token.text if token.kind == "sign" else ""
+        if token.kind == "word" and token.text in {"print", "printf"}:
+            prints, depth = True, 0
+        elif token == ("word", "getline"):
+            gets = True
+        elif sign and sign in ";\n{}":
+            prints = gets = False
+        elif (sign == "<" and gets) or (sign in {">", ">>"} and prints and depth <= 0):
+            target, after = tokens[at + 1 : at + 3]
+            plain = target.kind == "text" and "\\" not in target.text and after.text in _ENDS
+            (reads if sign == "<" else writes).append(target.text if plain else HOLE)
+            gets = gets and sign != "<"
+        depth += (sign == "(") - (sign == ")")
+    return tuple(reads), tuple(writes)
 
 
 def _argument(tokens: list[_Token], at: int) -> str | None:

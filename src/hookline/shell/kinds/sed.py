@@ -1,4 +1,4 @@
-"""Read scripts of sed: the commands e and w, and the flags e and w of s."""
+"""Read scripts of sed: the commands e, r and w, and the flags e and w of s."""
 
 import re
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ _BRACKETS = r"\[\^?(?:\][^]\n]*+\]|[^]\n]*+(\]?))"
 
 
 class _Act(Struct, frozen=True):
-    #: `runs` a line, runs its `input`, `writes` a file, or `unread`: the script could not be read.
+    #: `runs` a line, runs its `input`, `reads` or `writes` a file, or `unread`: the script could not be read.
     what: str
     text: str = ""
 
 
-_UNREAD = _Act("unread")
+UNREAD = _Act("unread")
 
 
 def found(script: str) -> Iterator[Found]:
     if script == HOLE:
         yield ShellDoubt("a script of sed is put together at run time")
         return
-    for action in _actions(script):
+    for action in actions(script):
         if action.what == "runs":
             if _NUMBERED.search(action.text):
                 yield ShellDoubt("sed runs a line that holds characters by their number")
@@ -53,21 +53,22 @@ def found(script: str) -> Iterator[Found]:
 def beyond(script: str) -> bool:
     return script == HOLE or any(
         action.what != "writes" or action.text.strip() not in {"/dev/stdout", "/dev/stderr"}
-        for action in _actions(script)
+        for action in actions(script)
+        if action.what != "reads"
     )
 
 
-def _actions(script: str) -> list[_Act]:
+def actions(script: str) -> list[_Act]:
     """Return the effects of a script. Some seds take a slash in brackets for the end of an expression, and
     some do not."""
-    actions = list(_read(script))
+    found = list(_read(script))
     if "[" not in script:
-        return actions
+        return found
     others = list(
         _read(re.sub(_BRACKETS, lambda found: "x" * len(found[0]) if found[1] != "" else found[0], script))
     )
-    both = dict.fromkeys((*actions, *others))
-    return [action for action in both if action != _UNREAD or (action in actions and action in others)]
+    both = dict.fromkeys((*found, *others))
+    return [action for action in both if action != UNREAD or (action in found and action in others)]
 
 
 def _read(script: str) -> Iterator[_Act]:
@@ -78,7 +79,7 @@ def _read(script: str) -> Iterator[_Act]:
             at, actions = _command(script, at)
             yield from actions
     if at < 0:
-        yield _UNREAD
+        yield UNREAD
 
 
 def _command(script: str, at: int) -> tuple[int, list[_Act]]:
@@ -106,8 +107,8 @@ def _command(script: str, at: int) -> tuple[int, list[_Act]]:
 def _of_line(letter: str, rest: str) -> Iterator[_Act]:
     if letter == "e":
         yield _Act("runs", rest.strip()) if rest.strip() else _Act("input")
-    elif letter in "wW":
-        yield _Act("writes", rest)
+    elif letter in "rRwW":
+        yield _Act("reads" if letter in "rR" else "writes", rest)
 
 
 def _flags(script: str, at: int) -> tuple[int, list[_Act]]:

@@ -9,21 +9,7 @@ from hookline.shell.options import OptionSpec, read_options
 from hookline.shell.placeholders import Words
 from hookline.shell.programs import table
 
-_READS = frozenset(
-    (
-        "-l",
-        "--list",
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--get-urlmatch",
-        "--unset",
-        "--unset-all",
-        "--show-origin",
-        "--get-color",
-        "--get-colorbool",
-    )
-)
+_READS = "-l --list --get --get-all --get-regexp --get-urlmatch --unset --unset-all --show-origin --get-color"
 _VERBS = frozenset(("set", "get", "unset", "list", "edit", "rename-section", "remove-section", "get-all"))
 
 
@@ -32,7 +18,7 @@ def _written(rest: Words, spec: OptionSpec) -> str | None:
     read = read_options(rest, spec)
     operands = read.operands
     verb = operands[0] if operands and operands[0] in _VERBS and "." not in operands[0] else ""
-    if verb in {"get", "list", "unset", "get-all"} or read.has(*_READS):
+    if verb in {"get", "list", "unset", "get-all"} or read.has("--get-colorbool", *_READS.split()):
         return None
     named = operands[1:] if verb else operands
     if len(named) < 2 and not verb and not read.has("--add", "--replace-all"):
