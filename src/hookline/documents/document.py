@@ -1,7 +1,7 @@
 """Read a configuration text as a value, with its errors and the line of everything in it."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from types import MappingProxyType
@@ -167,23 +167,20 @@ def too_many(line: int | None) -> SyntaxProblem:
 
 def refuse_excess(value: Any) -> None:
     """Refuse too deep or too many values. Level by level: a recursive walk could overflow the stack."""
-    level: list[Any] = [value]
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
     count = 1
     for _ in range(DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
-        count += len(level)
-        if count > NODES:
-            raise too_many(None)
         if not level:
             return
-    if any(isinstance(each, dict | list) for each in level):
+        inner: list[Any] = []
+        for each in level:
+            inner += cast("dict[str, Any]", each).values() if isinstance(each, dict) else each
+        count += len(inner)
+        if count > NODES:
+            raise too_many(None)
+        level = [each for each in inner if isinstance(each, dict | list)]
+    if level:
         raise too_deep(None)
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value).values()
-    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 class Newlines:

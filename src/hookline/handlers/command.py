@@ -30,12 +30,16 @@ SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 _FROM_REPOSITORIES: Final[frozenset[Scope]] = frozenset(("project", "local"))
+_CONFIDENTIAL: Final = r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL"
+#: The variables that programs need to run, and that hold no secret.
 _NEEDED: Final = re.compile(
-    r"PATH|HOME|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*|HOOKLINE_.*", re.DOTALL
+    rf"(?!.*(?i:{_CONFIDENTIAL}))"
+    r"(?:PATH|HOME|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*|HOOKLINE_.*)",
+    re.DOTALL,
 )
 #: The same variables for people.
 NEEDED: Final = "PATH, HOME, LANG, LC_*, TMPDIR, USER, LOGNAME, SHELL, TZ, XDG_* and HOOKLINE_*"
-_SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_SECRET: Final = re.compile(_CONFIDENTIAL, re.IGNORECASE)
 _LOADS_CODE: Final = re.compile(r"LD_.*|DYLD_.*|BASH_ENV|ENV|PYTHON.*|NODE_OPTIONS|GIT_.*", re.DOTALL)
 _QUIET: Final = {"TERM": "dumb", "NO_COLOR": "1"}
 
@@ -51,7 +55,7 @@ def left_out(base: Mapping[str, str], hook: Hook) -> tuple[str, ...]:
     """Return the variables that a command of this hook does not get; dangerous ones first."""
     if not gets_only_needed(hook):
         return ()
-    missing = (name for name in base if not _is_needed(name) and name not in _QUIET)
+    missing = (name for name in base if not _NEEDED.fullmatch(name) and name not in _QUIET)
     return tuple(
         sorted(missing, key=lambda name: (not _LOADS_CODE.fullmatch(name), not _SECRET.search(name), name))
     )
@@ -60,10 +64,6 @@ def left_out(base: Mapping[str, str], hook: Hook) -> tuple[str, ...]:
 def gets_only_needed(hook: Hook) -> bool:
     """Return True if the hook is from a repository, and so gets only the variables that programs need to run."""
     return hook.policy.project_env == "minimal" and hook.scope in _FROM_REPOSITORIES
-
-
-def _is_needed(name: str) -> bool:
-    return _NEEDED.fullmatch(name) is not None and _SECRET.search(name) is None
 
 
 def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str] | Failed:
@@ -79,7 +79,7 @@ def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> di
         return Failed(
             "not_started", f"a project's configuration may not set {names}: it makes programs load code"
         )
-    return {**{name: value for name, value in base.items() if _is_needed(name)}, **_QUIET, **extra}
+    return {**{name: value for name, value in base.items() if _NEEDED.fullmatch(name)}, **_QUIET, **extra}
 
 
 class CommandHandler:

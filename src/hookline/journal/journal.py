@@ -330,8 +330,7 @@ class RunCleaner:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        #: Texts known to need no change.
-        self.known_clean: set[str] = {""}
+        self.known_clean = redactor.known_clean
         self.problem: str | None = None
 
     def clean(self, run: Run) -> Run:
@@ -349,10 +348,8 @@ class RunCleaner:
         try:
             long = len(call.input) > _LONGEST_INPUT
             line = one_line(self._redacted(call.input[:_LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
-            tool, call_id, project, caller = (
-                one_line(self._redacted(_short_id(name)), _KEPT_OF_A_NAME)
-                for name in (call.tool, call.id, call.project, call.caller)
-            )
+            tool, project, caller = map(self._clean_name, (call.tool, call.project, call.caller))
+            call_id = one_line(self._redacted(_short_id(call.id)), _KEPT_OF_A_NAME)
         except Exception as error:  # noqa: BLE001 - as in `clean`
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
             return NO_CALL
@@ -360,6 +357,18 @@ class RunCleaner:
             tool=tool, input=line, id=call_id, project=project, caller=caller, origin=call.origin,
             payload=call.payload,
         )  # fmt: skip
+
+    def _clean_name(self, name: str) -> str:
+        """Return a name that most calls share, in one short line."""
+        known = self._redactor.clean_names
+        clean = known.get(name)
+        if clean is None:
+            clean = one_line(self._redacted(_short_id(name)), _KEPT_OF_A_NAME)
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            if len(name) <= _SHORT:
+                known[name] = clean
+        return clean
 
     def without_secrets(self, value: Any, name: str = "") -> Any:
         """Return a copy without secrets, at any depth; keys stay. `name`: the field that the value is in."""

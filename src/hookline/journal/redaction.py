@@ -68,6 +68,9 @@ class Redactor:
         self._env = env
         self._values: tuple[str, ...] | None = None
         self._shapes: dict[str, Redact] = {}
+        #: Texts known to need no change, and names by what is kept of them (`RunCleaner`): journals share both.
+        self.known_clean: set[str] = {""}
+        self.clean_names: dict[str, str] = {}
 
     def redact(self, text: str, *, ends_early: bool = False) -> str:
         """Return the text without secrets. `ends_early`: it was truncated, so it may end in the first half of one."""

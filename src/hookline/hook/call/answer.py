@@ -111,6 +111,11 @@ class AgentCall:
         return self._session.id if self._session is not None else ""
 
     @property
+    def event_name(self) -> str:
+        """The agent's name of the event; empty until it is known to be one."""
+        return self._event.name if self._event is not None else ""
+
+    @property
     def ends_session(self) -> bool:
         return self._event is not None and self._event.event is SESSION_END
 
@@ -125,9 +130,7 @@ class AgentCall:
         try:
             answer = await self._answer_or_refuse(raw)
             if self._shared_call is not None:
-                self._shared_call.share(
-                    answer, self.outcome, self._event.name if self._event is not None else ""
-                )
+                self._shared_call.share(answer, self.outcome, self.event_name)
         finally:
             if self._shared_call is not None:
                 self._shared_call.close()

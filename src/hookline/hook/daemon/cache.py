@@ -13,6 +13,7 @@ from hookline.hook.daemon.path_cache import PathCache
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
+    from hookline.hook.daemon.protocol import RelayReply
     from hookline.journal.observer import Observer
 
 #: Variables that differ from call to call and mean nothing to Hookline.
@@ -28,6 +29,8 @@ class DaemonCache:
         self.observer = observer
         self.home = home
         self.journals = JournalFiles()
+        #: The answers of relays if the daemon ends, by agent and event.
+        self.if_lost: dict[tuple[str, str], RelayReply] = {}
         self._dialects: dict[str, Dialect] = {}
         #: By agent and environment.
         self._resources: OrderedDict[tuple[str, frozenset[tuple[str, str]]], CallResources] = OrderedDict()

@@ -1,7 +1,8 @@
 """Answer one request of a relay as a separate process would."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -34,7 +35,8 @@ class HookArguments(Struct, frozen=True):
     scope: str = ""
 
 
-def read_words(words: Sequence[str]) -> HookArguments | None:
+@lru_cache(maxsize=64)  # an agent has a few entries, and calls each of them with the same words
+def read_words(words: tuple[str, ...]) -> HookArguments | None:
     """Parse the words; None for anything but `hook --dialect NAME [--home DIR] [--hooks own|all]
     [--scope NAME] [EVENT] [--strict]`.
 
@@ -135,10 +137,15 @@ class DaemonCall:
 
     def if_lost(self) -> RelayReply:
         """Return the relay's answer if the daemon ends while hooks run: they must not run twice."""
-        answer = self.call.failed_answer(
-            "the daemon ended while hooks were running, and hooks are not run twice; try again"
-        )
-        return _reply(answer, answer.stderr or "the daemon ended while hooks were running")
+        key = self._asked.dialect, self.call.event_name
+        found = self._cache.if_lost.get(key)
+        if found is None:
+            answer = self.call.failed_answer(
+                "the daemon ended while hooks were running, and hooks are not run twice; try again"
+            )
+            found = _reply(answer, answer.stderr or "the daemon ended while hooks were running")
+            self._cache.if_lost[key] = found
+        return found
 
     async def close(self, *, cancelled: bool = False) -> None:
         """Wait for background hooks, whose results go to the session; not if the agent gave up."""
