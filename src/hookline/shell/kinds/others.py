@@ -160,13 +160,13 @@ def options_of(program: str, operand: str, text: str) -> Iterator[Found]:
         yield Inner((*program.split(), *found, *operand.split()))
 
 
-_SCRIPTS = re.compile(r'"scripts"\s{0,9}:\s{0,9}\{([^}]{0,20000})')
-_SCRIPT = re.compile(r'"(?:[^"\\]|\\.){0,200}+"\s{0,9}:\s{0,9}("(?:[^"\\]|\\.){0,2000}+")')
+_SCRIPTS = r'"scripts"\s{0,9}:\s{0,9}\{([^}]{0,20000})'
+_SCRIPT = r'"(?:[^"\\]|\\.){0,200}+"\s{0,9}:\s{0,9}("(?:[^"\\]|\\.){0,2000}+")'
 
 
 def project_scripts(text: str) -> Iterator[Found]:
     """Read the scripts in a package.json or composer.json."""
-    for table in _SCRIPTS.findall(text):
-        for value in _SCRIPT.findall(table):
+    for table in re.findall(_SCRIPTS, text):
+        for value in re.findall(_SCRIPT, table):
             with suppress(ValueError):
                 yield Line(msgspec.json.decode(value, type=str))

@@ -35,17 +35,16 @@ _BY_DEFAULT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "composer": (("composer.json",), "scripts"),
     **dict.fromkeys(("at", "batch", "crontab", "run-parts"), ((), "line")),
 }
+# Compiled when they are first used: most lines write nothing that is run later.
 #: Texts in the words of a command that changes scripts of a project.
-_EDITED = re.compile(
-    r"""["'`]([\w./~-]+\s[^"'`\n]{1,500})["'`]|^s(\W)(?:\\.|(?!\2).)*+\2([\w./~-]+\s(?:\\.|(?!\2).){1,500})\2"""
-)
+_EDITED = r"""["'`]([\w./~-]+\s[^"'`\n]{1,500})["'`]|^s(\W)(?:\\.|(?!\2).)*+\2([\w./~-]+\s(?:\\.|(?!\2).){1,500})\2"""
 #: Shells and git run these later, without being asked.
-_RUN_LATER = re.compile(
+_RUN_LATER = (
     r"(?:^|/)(?:\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.profile|\.zshrc|\.zshenv|\.zprofile|\.kshrc"
     r"|\.envrc|\.git/hooks/[\w-]+|git-[\w-]+|(?:pre|post|prepare|commit|update|push|sendemail|fsmonitor|reference)-"
     r"(?:commit|push|merge|merge-commit|rebase|checkout|rewrite|applypatch|receive|update|auto-gc|msg|commit-msg))$"
 )
-_OF_GIT = re.compile(r"\.gitconfig$|\.git/(?:config$|hooks/)")
+_OF_GIT = r"\.gitconfig$|\.git/(?:config$|hooks/)"
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "su", "sudo", "login"))
 #: Consoles of databases, and the kind of text they read.
 _CONSOLES = {
@@ -66,7 +65,7 @@ _MOST_COPIES = 64
 #: A finding: such a document begins and ends differently in different shells.
 HERE_IN_ALIAS = ShellDoubt("an alias holds a here-document")
 _RUNS_ITS_OWN = ShellDoubt("it runs a file that it writes, and what is in it is not known")
-_PROGRAM_FILE = re.compile(r"(?:^|/)s?bin/[^/]+$")
+_PROGRAM_FILE = r"(?:^|/)s?bin/[^/]+$"
 
 
 class ShellDefinitions:
@@ -154,7 +153,7 @@ class ShellDefinitions:
 
     def script(self, file: str, text: str | None) -> Iterator[Found]:
         """Note `cat > x.sh <<E`: the content of a file when the line runs it. None if it is not known."""
-        if text is not None and _RUN_LATER.search(file):
+        if text is not None and re.search(_RUN_LATER, file):
             yield Line(text)
         elif file := _file(file):
             texts = self._scripts.setdefault(file, [])
@@ -190,7 +189,7 @@ class ShellDefinitions:
                 yield from (
                     (0, one) for one in ((_RUNS_ITS_OWN,) if text is None else KINDS[kind].found(text))
                 )
-        for name in (name for name in self._copies if _RUN_LATER.search(name)):
+        for name in (name for name in self._copies if re.search(_RUN_LATER, name)):
             yield from ((0, Line(text)) for text in self._texts(name) if text is not None)
         for at in range(len(commands)):
             yield from ((at, found) for found in self._by(commands[at].words))
@@ -207,7 +206,7 @@ class ShellDefinitions:
             yield _RUNS_ITS_OWN
         if self._edits and _BY_DEFAULT.get(program_of(words[0]), ("", ""))[1] == "scripts":
             for text, sign, new in (
-                found for each in self._edits for word in each[1:] for found in _EDITED.findall(word)
+                found for each in self._edits for word in each[1:] for found in re.findall(_EDITED, word)
             ):
                 yield Line(text or new.replace(f"\\{sign}", sign))
 
@@ -292,7 +291,7 @@ class ShellDefinitions:
                 yield from KINDS[kind].found(text)
             # Settings of a project are changed every day, by text that this line shows.
             elif kind not in {"", "scripts"} and (
-                program != "git" or _OF_GIT.search(file) or _given(file, words)
+                program != "git" or re.search(_OF_GIT, file) or _given(file, words)
             ):
                 yield _RUNS_ITS_OWN
 
@@ -309,7 +308,7 @@ def _may_be_program(source: str) -> bool:
 
 
 def _is_program(file: str) -> bool:
-    return _PROGRAM_FILE.search(posixpath.normpath(file)) is not None
+    return re.search(_PROGRAM_FILE, posixpath.normpath(file)) is not None
 
 
 def _read_by(program: str, file: str, words: Words) -> str:
@@ -324,7 +323,7 @@ def _read_by(program: str, file: str, words: Words) -> str:
         return "git file"
     if program in _CONSOLES:
         return _CONSOLES[program] if any(word.endswith(name) for word in words) else ""
-    return "line" if program in _SHELLS and _RUN_LATER.search(file) else ""
+    return "line" if program in _SHELLS and re.search(_RUN_LATER, file) else ""
 
 
 def _given(file: str, words: Words) -> bool:

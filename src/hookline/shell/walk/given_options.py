@@ -10,9 +10,9 @@ from hookline.shell.placeholders import Words
 #: They set variables for the command that they run.
 _ASSIGNING = frozenset(("env", "genv", "sudo", "doas"))
 _CONFIG_ENV = "--config-env"
-_OF_CURL = re.compile(r"^[ \t]{0,40}-{0,2}(?:url|data|form|upload-file|proxy|json|header)\b", re.MULTILINE)
+_OF_CURL = r"(?m)^[ \t]{0,40}-{0,2}(?:url|data|form|upload-file|proxy|json|header)\b"
 #: `url = "…"` in a file of settings for curl.
-_SETTING = re.compile(r"\s*-{0,2}([a-z][\w-]*)(?:\s*[=:]\s*|\s+)\"?([^\"\n]*)")
+_SETTING = r"\s*-{0,2}([a-z][\w-]*)(?:\s*[=:]\s*|\s+)\"?([^\"\n]*)"
 _MOST_OPTIONS = 128
 _MOST_LINES = 100
 
@@ -66,8 +66,8 @@ class GivenOptions:
 
         for file, text in ((file, text) for file, known in texts.items() for text in known if text):
             self._give("git", "-c", *git.settings_in(file, text))
-            if _OF_CURL.search(text):
-                settings = (_SETTING.match(line) for line in text.splitlines()[:_MOST_LINES])
+            if re.search(_OF_CURL, text):
+                settings = (re.match(_SETTING, line) for line in text.splitlines()[:_MOST_LINES])
                 self._give("curl", "", *(f"--{one[1]}={one[2]}" for one in settings if one))
 
     def _give(self, program: str, option: str, *values: str) -> None:

@@ -30,7 +30,7 @@ _UNKNOWN = Parameter("", quoted=True)
 UNKNOWN_VALUE: tuple[Word, ...] = ((_UNKNOWN,),)
 _ASSIGNS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ASSIGNED_IN_ARITHMETIC = re.compile(
+_ASSIGNED_IN_ARITHMETIC = (
     r"(?<!\w)([A-Za-z_]\w*+)(?:\[[^\[\]]*+\])?\s*+(?:[-+*/%&|^]|<<|>>)?=(?!=)"
     r"|(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)"
 )
@@ -161,7 +161,7 @@ def _in_words(node: Node, parts: list[Part], variables: Variables) -> Iterator[_
 
 def _set_by_arithmetic(parts: Word) -> Iterator[str]:
     text = "".join(part.text if isinstance(part, Text) else " " for part in parts)
-    for names in _ASSIGNED_IN_ARITHMETIC.findall(text):
+    for names in re.findall(_ASSIGNED_IN_ARITHMETIC, text):
         yield next(filter(None, names))
 
 
