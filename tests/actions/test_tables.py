@@ -15,6 +15,7 @@ from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.gemini_cli.tools import TABLE as GEMINI
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.dialects.registry import every_dialect
+from hookline.engine.memory import tool_table_of
 from tests.actions.other_agents import COPILOT, KIMI, QWEN
 from tests.every import every
 
@@ -184,7 +185,7 @@ def test_the_declarations_on_the_page_mean_what_it_says() -> None:
     block = next(each for each in page.split("```python\n")[1:] if "tools={" in each).partition("```")[0]
     names: dict[str, Any] = {"Engine": Engine}
     exec(block, names)
-    table = names["engine"].session("x").tool_table
+    table = tool_table_of(names["engine"].session("x"))
 
     call = ReadCall(table, "sandbox", {"script": "ls", "max_seconds": 5}, PLACE)
     ((view,),) = call.ways(STANDARD)[0]

@@ -10,6 +10,7 @@ from hookline.adapters import sessions
 from hookline.adapters.failures import failure_kind
 from hookline.adapters.sessions import FIRED, AdapterSessions, inside, sub_agent
 from hookline.adapters.tool_calls import call_tool
+from hookline.engine.memory import host_of
 from hookline.events import PRE_COMPACT, STOP
 from hookline.model.errors import EngineClosedError
 from tests.adapters.every_adapter import watched
@@ -126,7 +127,7 @@ def test_a_call_that_was_judged_before_does_not_run_in_a_session_that_ended_sinc
             if way == "closed":
                 await session.close()
             elif way == "stopped":
-                session.host.stop("enough")
+                host_of(session).stop("enough")
             call = await call_tool(session, ("t", {}, "1"), run, check=lambda new: None, opened=opened)
             return call.done.text
 

@@ -3,6 +3,7 @@
 import itertools
 from typing import Any
 
+from hookline.engine.memory import counts_of, once_marks_of, share_memory
 from hookline.events import (
     PERMISSION_REQUEST,
     POST_TOOL_USE,
@@ -369,9 +370,10 @@ def test_block_counts_belong_to_one_session_and_a_new_turn_starts_anew() -> None
     other = host.engine.session("t")
     for _ in range(2):
         host.fire(TURN_END, TurnAnswer())
-    host.session.counts, kept = other.counts, host.session.counts
+    kept, marks = counts_of(host.session), once_marks_of(host.session)
+    share_memory(host.session, counts_of(other), marks)
     assert host.fire(TURN_END, TurnAnswer()).blocked
-    host.session.counts = kept
+    share_memory(host.session, kept, marks)
     host.fire(TURN_START, TurnBegun())
     assert host.fire(TURN_END, TurnAnswer()).blocked
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from hookline import Engine
 from hookline.engine.breaker import IN_A_ROW, OF_THE_LAST
+from hookline.engine.memory import memory_of
 from hookline.events import PRE_TOOL_USE
 from hookline.model.payloads import ToolCall
 from tests.every import every
@@ -41,7 +42,7 @@ def test_after_five_failures_a_guard_is_not_run_and_stays_closed_until_one_try_i
             last = engine.journal.recent()[-1]
             assert last.status == "not_started"
             assert "5 failures in a row" in last.detail
-            (breaker,) = engine.breakers.values()
+            (breaker,) = memory_of(engine).breakers.values()
             breaker.open_until = 1e-9  # its time is over
             assert all(await dispatch(engine, 3))
             assert guard.ran == IN_A_ROW + 1, "one try"

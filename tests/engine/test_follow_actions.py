@@ -10,6 +10,7 @@ import pytest
 from hookline import Engine, Outcome, deny
 from hookline.actions.table import ToolTable
 from hookline.dialects.registry import standard_dialects
+from hookline.engine.memory import memory_of
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall, ToolResult
 from hookline.model.hook import Hook
 
@@ -107,7 +108,7 @@ def _outcomes(
             await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name=tool, tool_input=given))
             for tool, given in calls
         ]
-        if any(hook.kind == "command" for hook in engine.store.hooks):
+        if any(hook.kind == "command" for hook in memory_of(engine).store.hooks):
             await engine.close()
         return found
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hookline import Engine, Outcome, PatternError, context, deny
 from hookline.engine.explain import MatchResult
+from hookline.engine.memory import lanes_of
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, EventSpec, SessionStarted, ToolCall, TurnAnswer
 from hookline.extending import Run, SessionInfo
 from tests.every import every
@@ -156,7 +157,7 @@ def test_subjects_without_end_do_not_fill_the_memory() -> None:
     engine = Engine()
     engine.add(PRE_TOOL_USE, lambda _call: None, "Bash", name="hook")
     session = engine.session("s")
-    lane = session.lanes("PreToolUse")[0]
+    lane = lanes_of(session, "PreToolUse")[0]
     for number in range(3000):
         assert lane.matching(ToolCall(tool_name=f"tool{number}")).hooks == ()
     assert len(lane.matching(LS).hooks) == 1

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import ConfigError, Engine, deny
+from hookline.engine.memory import memory_of
 from hookline.events import (
     POST_TOOL_USE,
     PRE_TOOL_USE,
@@ -111,8 +112,7 @@ def test_a_run_says_what_was_called_by_whom_and_where() -> None:
 
 def test_no_two_runs_have_the_same_id_in_any_engine() -> None:
     engine = Engine()
-    before = engine.next_run_id()
-    ids = [before, engine.next_run_id(), Engine().next_run_id()]
+    ids = [memory_of(each).next_number() for each in (engine, engine, Engine())]
     assert all(ids)
     assert len(set(ids)) == len(ids)
 

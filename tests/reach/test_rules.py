@@ -7,6 +7,7 @@ import pytest
 
 from hookline.config.engine import Engine
 from hookline.dialects.registry import standard_dialects
+from hookline.engine.memory import memory_of, possible_hooks, translated_call
 from hookline.events import PRE_TOOL_USE, ToolCall
 from tests.reach.calls import CALLERS, RM, SSH, Caller, MadeCall
 
@@ -88,14 +89,14 @@ def test_of_many_rules_only_those_are_left_out_that_would_be_told_nothing(
     session = engine.session("s", cwd=str(tmp_path), project_dir=str(tmp_path))
     if caller.dialect:
         session.tools = standard_dialects()[caller.dialect].build().own_tools
-    (lane,) = engine.store.lanes["PreToolUse"]
+    (lane,) = memory_of(engine).store.lanes["PreToolUse"]
     calls = [(call.tool, call.at(str(tmp_path), str(tmp_path))) for call in caller.calls]
     left_out = received = 0
     for tool, arguments in [*calls, ("unheard_of", {"command": "rm -rf x", "path": "~/.ssh/id"})]:
         payload = ToolCall(tool_name=tool, tool_input=arguments)
-        possible = set(session.possible_hooks(lane, payload))
+        possible = set(possible_hooks(session, lane, payload))
         concerned = {
-            each for each in lane.hooks if session.translated_call(each, PRE_TOOL_USE, payload).actions
+            each for each in lane.hooks if translated_call(session, each, PRE_TOOL_USE, payload).actions
         }
         assert concerned <= possible, (tool, arguments)
         left_out, received = left_out + len(lane.hooks) - len(possible), received + len(concerned)

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from hookline.engine.memory import memory_of
 from tests.reach.asking import Asked, Place
 from tests.reach.calls import CALLERS, FILES
 from tests.reach.shell_lines import made_calls
@@ -20,8 +21,8 @@ _SHELLS = {"native": ("Bash", "command"), "docker-agent": ("shell", "cmd")}
 @pytest.mark.parametrize("dialect", FILES)
 def test_guards_of_files_are_asked_about_shell_lines(dialect: str, caller: str, place: Place) -> None:
     asked = Asked(place, dialect, CALLERS[caller])
-    hooks = asked.engine.store.hooks
+    hooks = memory_of(asked.engine).store.hooks
     assert {hook.actions for hook in hooks} == ({"all"} if dialect == "native" else {"named"})
-    asked.engine.store.swap([replace(hook, actions="all") for hook in hooks])
+    memory_of(asked.engine).store.swap([replace(hook, actions="all") for hook in hooks])
     asyncio.run(asked.check(call for _, call in made_calls(*_SHELLS[caller])))
     assert asked.problems == []

@@ -27,6 +27,7 @@ from hookline import Engine, HooklineError, Outcome, Session, deny
 from hookline.adapters.sessions import AdapterSessions
 from hookline.engine.host.conversation import CLOSED
 from hookline.engine.host.tool_call import STOPPED
+from hookline.engine.memory import host_of
 from hookline.events import STOP, TURN_END
 from hookline.model.errors import EngineClosedError
 from hookline.model.outcome import PASS, ContextItem, Message
@@ -132,7 +133,7 @@ class _Callbacks:
         session, outcome = self._session(parsed.info), PASS
         if session.closed and _EVENTS[name] == "block":
             return deny(CLOSED)
-        if name == "UserPromptSubmit" and not session.host.started:  # the client does not call us earlier
+        if name == "UserPromptSubmit" and not host_of(session).started:  # the client does not call us earlier
             begun = await session.start(model=parsed.info.model)
             first = (ContextItem(begun.first_message),) if begun.first_message else ()
             outcome += Outcome(context_items=(*first, *begun.context))

@@ -9,6 +9,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 from hookline.config.engine import Engine
+from hookline.engine.memory import memory_of
 from hookline.engine.session import Session, info_fields
 from hookline.host import SessionOptions
 
@@ -68,8 +69,8 @@ class AdapterSessions:
         """Log hooks that this adapter never calls, each once."""
         for hook in self._engine.hooks:
             key = ("idle", hook.event.name, hook.name)
-            if hook.event.name not in self._fired and key not in self._engine.warned:
-                self._engine.warned.add(key)
+            if hook.event.name not in self._fired and key not in memory_of(self._engine).warned:
+                memory_of(self._engine).warned.add(key)
                 text = "the hook %s never runs here: this adapter does not fire %s"
                 logging.getLogger("hookline").warning(text, hook.name, hook.event.name)
 

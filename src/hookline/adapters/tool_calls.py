@@ -6,6 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from hookline.adapters.sessions import inside
+from hookline.engine.memory import host_of
 from hookline.engine.session import Session
 from hookline.host import Approval, CallResult, HostCall, PendingCall
 
@@ -97,7 +98,7 @@ async def call_tool(
 
     try:
         ended = (
-            session.closed or session.host.stopped is not None
+            session.closed or host_of(session).stopped is not None
         )  # meanwhile: then the call is refused below
         if opened is not None and (opened.refused is not None or not ended):
             return AdapterResult(opened.refused or await _finished(opened, run), given)

@@ -12,6 +12,7 @@ from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.host.tool_call import HookDispatcher
 from hookline.engine.lanes import Lanes
+from hookline.engine.memory import lanes_of, once_marks_of
 from hookline.engine.session import Session
 from hookline.model.events import FILE_CHANGED, EventSpec, event_label
 from hookline.model.messages import Totals, Usage, totals_of
@@ -106,15 +107,15 @@ class EngineHooks:
         self._furnish(self.session)
 
     def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
-        hooks = [prepared.hook for lane in self.session.lanes(event.name) for prepared in lane.hooks]
+        hooks = [prepared.hook for lane in lanes_of(self.session, event.name) for prepared in lane.hooks]
         return tuple(hook.name for hook in hooks if hook.mode != "off")
 
     @property
     def report_own_writes(self) -> bool:
-        return any(lane.policy.own_writes for lane in self.session.lanes(FILE_CHANGED.name))
+        return any(lane.policy.own_writes for lane in lanes_of(self.session, FILE_CHANGED.name))
 
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
-        lanes = (lane for event in events for lane in self.session.lanes(event.name))
+        lanes = (lane for event in events for lane in lanes_of(self.session, event.name))
         found = (prepared for lane in lanes for prepared in lane.hooks if prepared.hook.name == hook)
         known = next(found, None) if hook else None
         facts = {} if known is None else {"source": known.source, "label": known.hook.event_label}
@@ -212,8 +213,8 @@ class EventLog:
         fired = FiredEvent(event=event.name, payload=payload, agent=hooks.info.agent_type, at=time())
         fired.session, fired.info = hooks.session, hooks.info
         if fired.session is not None:
-            fired.lanes = fired.session.lanes(event.name)
-            fired.once_marks = frozenset(fired.session.once_marks)
+            fired.lanes = lanes_of(fired.session, event.name)
+            fired.once_marks = frozenset(once_marks_of(fired.session))
         if self._keep:
             self.fired.append(fired)
         token = self._current.set(fired)

@@ -18,6 +18,7 @@ from hookline.config.load import Loaded
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.dialects.report import about
 from hookline.engine.lanes import Lane
+from hookline.engine.memory import once_marks_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.select_hooks import select
 from hookline.model.diagnostics import Diagnostic
@@ -176,7 +177,7 @@ def _other_names(asker: CallingAgent, hook: Hook) -> Iterator[str]:
 def _is_asked(lane: Lane, hook: Hook, asker: CallingAgent, name: str, given: Mapping[str, Any]) -> bool:
     call = hook.event.payload(tool_name=name, tool_input=given)
     found = select(lane, hook.event, call, asker.session)
-    asker.session.once_marks.clear()
+    once_marks_of(asker.session).clear()
     return bool(found)
 
 

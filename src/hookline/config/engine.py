@@ -3,9 +3,8 @@
 A host builds an engine in one line, with every handler, every dialect, and a journal in memory.
 """
 
-import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, cast
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from hookline.config.journals import memory_journal
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine.background import BackgroundHooks
-from hookline.engine.lanes import HookStore
+from hookline.engine.memory import EngineMemory, RemembersHooks
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.engine.running import RunningHooks
 from hookline.engine.session import Session, info_fields
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from hookline.config.load import Loaded, Loader
     from hookline.config.protection.calls import CallReaders
     from hookline.dialects.dialect import HomeDialect
-    from hookline.engine.breaker import Breaker
     from hookline.engine.host.make_hook import Action, HookDecorator, HookOptions
     from hookline.engine.host.report_failure import OnHookError
     from hookline.engine.host.tool import Approve
@@ -70,7 +68,7 @@ class EngineOptions(TypedDict, total=False):
     loader: "Loader | None"
 
 
-class Engine:
+class Engine(RemembersHooks):
     """An engine that runs hooks. The defaults suit most hosts.
 
     `events` adds your events to the table; `handlers` replaces the registry of handler kinds; `tools` describes
@@ -136,40 +134,29 @@ class Engine:
         self.journal = journal if journal is not None else memory_journal()
         self.background = background if background is not None else BackgroundHooks()
         self.status = RunningHooks()
-        self.store = HookStore(self.handlers, self.events)
+        self._memory = EngineMemory(self.handlers, self.events)
         self.closed = False
-        #: Warnings already shown; each appears once.
-        self.warned: set[object] = set()
-        #: Breakers of hooks that have failed, by their keys.
-        self.breakers: dict[object, Breaker] = {}
         self._drain_seconds = drain_seconds
-        # Starts anywhere: receivers of http hooks take the same id for the same call, also from another
-        # process.
-        self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
-        #: Makes every background hook durable.
-        self.all_durable = False
         self._jobs: JobRunner | None = None
         #: Observes every dispatch and run, for telemetry.
         self.observer = observer
         if observer is not None:
             self.journal.subscribe(observer.ran)
-        self.store.swap(hooks)
+        self._memory.store.swap(hooks)
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards
             self.handlers.protection.reader = self._shell_reader
         self._protected: CallReaders | None = None
         self._pauses: Pauses | None = None
-        #: False: pauses of guards do not apply, as in a trial of them.
-        self.obeys_pauses = True
 
     @property
     def pauses(self) -> "Pauses | None":
         """The pauses of guards by the user; read when a guard stops something."""
-        if self._pauses is None and self.obeys_pauses:
+        if self._pauses is None and self._memory.obeys_pauses:
             from hookline.config.pauses import GuardPauses  # noqa: PLC0415 most calls pass
 
             self._pauses = GuardPauses(self.env)
-        return self._pauses if self.obeys_pauses else None
+        return self._pauses if self._memory.obeys_pauses else None
 
     def _shell_reader(self) -> "ShellReader":
         return self.home.tables()[1]
@@ -342,7 +329,7 @@ class Engine:
 
         Entries that call Hookline are kept and never run.
         """
-        self.store.swap(_own_entries_apart(hooks))
+        self._memory.store.swap(_own_entries_apart(hooks))
 
     def make_hook(
         self,
@@ -385,17 +372,17 @@ class Engine:
 
         check_hook("engine.add", event, matcher, options, self.events)
         hook = make_hook(self.home, event, action, matcher, scope=scope, **options)
-        self.store.add(hook)
+        self._memory.store.add(hook)
         return hook
 
     def remove(self, hook: Hook) -> bool:
         """Remove a hook that was added in code; return False if it is not active."""
-        return self.store.remove(hook)
+        return self._memory.store.remove(hook)
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """Every hook that is active for all sessions, in order."""
-        return self.store.hooks
+        return self._memory.store.hooks
 
     def set_mode(self, hook: Hook, mode: Mode) -> str | None:
         """Run a hook in another mode until the engine ends, also after a reload. Return None, or why that is
@@ -407,7 +394,7 @@ class Engine:
         """
         if mode != "enforce" and hook.mode == "enforce" and (stays := _must_stay(hook)):
             return stays
-        self.store.set_mode(hook, mode)
+        self._memory.store.set_mode(hook, mode)
         return None
 
     def skip(self, call: "HookInvocation", why: str) -> str | None:
@@ -423,7 +410,7 @@ class Engine:
 
     def mode_of(self, hook: Hook) -> Mode:
         """Return the mode a hook runs in: the one it was set to, else the one in its configuration."""
-        return self.store.mode_of(hook)
+        return self._memory.store.mode_of(hook)
 
     def on(
         self,
@@ -478,12 +465,7 @@ class Engine:
 
     def has(self, event: EventSpec[Any]) -> bool:
         """Return True if any hook for all sessions is configured for the event."""
-        return event.name in self.store.lanes
-
-    def next_run_id(self) -> str:
-        """Return an id unlike that of any other run, also in other processes; a fork of this process may
-        repeat it."""
-        return str(self.next_number())
+        return event.name in self._memory.store.lanes
 
     async def drain(self, limit: float | None = None) -> bool:
         """Wait for background hooks; return False when the limit came first."""

@@ -8,6 +8,8 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from hookline.engine.memory import memory_of
+
 if TYPE_CHECKING:
     from hookline.config.engine import Engine
     from hookline.engine.judge import Judgement
@@ -64,7 +66,7 @@ class Breaker:
 
 def refusal(engine: "Engine", prepared: "PreparedHook", call: "HookInvocation") -> str | None:
     """Return why a hook is not run now, or None if it is."""
-    breaker = engine.breakers.get(_key(prepared))
+    breaker = memory_of(engine).breakers.get(_key(prepared))
     return breaker.refuses() if breaker is not None and not call.env else None
 
 
@@ -75,11 +77,11 @@ def note(engine: "Engine", prepared: "PreparedHook", call: "HookInvocation", jud
         return
     if judged.status in _NO_RUNS or (failure is not None and failure.detail.startswith(_SAYS)):
         return
-    breaker = engine.breakers.get(_key(prepared))
+    breaker = memory_of(engine).breakers.get(_key(prepared))
     if breaker is None:
         if failure is None:
             return
-        breaker = engine.breakers[_key(prepared)] = Breaker()
+        breaker = memory_of(engine).breakers[_key(prepared)] = Breaker()
     breaker.ended(failed=failure is not None)
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.lanes import Lane
+from hookline.engine.memory import counts_of, lanes_of, memory_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import BLOCKS_LOOP, HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
@@ -37,8 +38,8 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     nothing themselves; the outcome says what they want, and the host applies it.
     """
     if event.ticks is not None:
-        session.counts.ticks[event.ticks] += 1
-    lanes = session.lanes(event.name)
+        counts_of(session).ticks[event.ticks] += 1
+    lanes = lanes_of(session, event.name)
     if not lanes:
         return PASS
 
@@ -154,7 +155,7 @@ class DispatchState(Struct, eq=False):
 
     def notice(self, hook: Hook, about: str, text: str) -> Outcome:
         """Report a mistake in a hook, once."""
-        warned, key = self.session.engine.warned, (about, hook.event.name, hook.name, hook.where)
+        warned, key = memory_of(self.session.engine).warned, (about, hook.event.name, hook.name, hook.where)
         if key in warned:
             return PASS
         if len(warned) >= _MOST_WARNINGS:
@@ -184,7 +185,7 @@ class DispatchState(Struct, eq=False):
             for result in self.results
             if result.answers
         ]
-        return self.session.counts.apply([*lanes, *self.unlaned])
+        return counts_of(self.session).apply([*lanes, *self.unlaned])
 
 
 # Merging the answers of one lane

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.lanes import Lane, check_matcher
+from hookline.engine.memory import followed_call, once_marks_of, translated_call
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.matching.conditions import Explanation, explain_match, explain_matcher
 from hookline.model.events import EventSpec
@@ -77,7 +78,7 @@ def _decision(
         followed, why = _followed(prepared, event, payload, session)
         if why:
             selected, reason, translated = True, why, followed
-    marks, name = session.once_marks, (hook.event.name, hook.name)
+    marks, name = once_marks_of(session), (hook.event.name, hook.name)
     if selected and hook.once and (prepared.key in marks or name in marks):
         selected, reason = False, "ran already: once per session"
     return MatchResult(prepared, selected, reason, translated)
@@ -108,7 +109,7 @@ def _followed(
 ) -> tuple["TranslatedCall | None", str]:
     """Return the actions that a hook is asked about although it does not match the call, and why; "" if none."""
     try:
-        followed = session.followed_call(prepared, event, payload)
+        followed = followed_call(session, prepared, event, payload)
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return None, _failed(problem)
     if followed is None:
@@ -157,17 +158,15 @@ def _translated_reason(
 
     hook = prepared.hook
     try:
-        translated_call = session.translated_call(prepared, event, payload)
-        concerned = bool(translated_call.actions)
+        translated = translated_call(session, prepared, event, payload)
+        concerned = bool(translated.actions)
         if not concerned:
-            translated_call = replace(
-                translated_call, actions=preferred_actions(hook, translated_call, session.info)
-            )
-        reason = _action_reason(hook, event, translated_call)
+            translated = replace(translated, actions=preferred_actions(hook, translated, session.info))
+        reason = _action_reason(hook, event, translated)
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return True, _failed(problem), None
     decision = "matched" if concerned else "not matched"
-    return concerned, f"{decision}: {reason}", None if hook.as_called else translated_call
+    return concerned, f"{decision}: {reason}", None if hook.as_called else translated
 
 
 def _action_reason(hook: Hook, event: EventSpec[Any], translated_call: "TranslatedCall") -> str:

@@ -23,6 +23,7 @@ from hookline.engine.judge import (
     attributed,
     decode_and_judge,
 )
+from hookline.engine.memory import memory_of, translated_call
 from hookline.engine.prepared_hook import PreparedHook, begin_by
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Outcome, Vote
@@ -98,8 +99,8 @@ def begin_hook(
             call.recheck = True
         return _begin_call(state, prepared, call, payload)
     # A translated call is judged action by action.
-    translated_call = state.session.translated_call(prepared, state.event, payload)
-    return _begin_translated(state, prepared, translated_call, timeout, recheck)
+    translated = translated_call(state.session, prepared, state.event, payload)
+    return _begin_translated(state, prepared, translated, timeout, recheck)
 
 
 async def answer_of(begin: Callable[..., Begun], *arguments: Any) -> HookAnswer:
@@ -245,7 +246,9 @@ def call_for(
 ) -> HookInvocation:
     session, hook = state.session, prepared.hook
     limit = hook.timeout if timeout is None else min(timeout, hook.timeout)
-    call = HookInvocation(hook, state.event, payload, session.info, limit, session.engine.next_number())
+    call = HookInvocation(
+        hook, state.event, payload, session.info, limit, memory_of(session.engine).next_number()
+    )
     if prepared.doubt:
         call.match_doubt = prepared.doubt
     return call
@@ -289,7 +292,7 @@ def begin_handler(
     engine = state.session.engine
     if engine.closed:
         return Failed("not_started", "the engine is closed")
-    if engine.breakers:
+    if memory_of(engine).breakers:
         from hookline.engine.breaker import refusal  # noqa: PLC0415 only where a hook has failed
 
         why = refusal(engine, prepared, call)
@@ -408,7 +411,7 @@ def record(
     """Write the run to the journal. Its time excludes waiting for a slot."""
     session = state.session
     info, engine, journal = session.info, session.engine, session.engine.journal
-    if judged.failure is not None or engine.breakers:
+    if judged.failure is not None or memory_of(engine).breakers:
         from hookline.engine.breaker import note  # noqa: PLC0415 as above
 
         note(engine, prepared, call, judged)

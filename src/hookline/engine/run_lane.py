@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from hookline.engine.background import deliver
 from hookline.engine.judge import CANCELLED, IN_BACKGROUND, SKIPPED, Judgement, decode_and_judge
 from hookline.engine.lanes import Lane
+from hookline.engine.memory import memory_of, translated_call
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import (
     HookAnswer,
@@ -76,7 +77,9 @@ def _start_background_hooks(
     refused: list[HookAnswer] = []
     in_turn: list[PreparedHook] = []
     for prepared in selected:
-        durable = prepared.hook.in_background and (prepared.hook.durable or state.session.engine.all_durable)
+        durable = prepared.hook.in_background and (
+            prepared.hook.durable or memory_of(state.session.engine).all_durable
+        )
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order) and not durable:
             in_turn.append(prepared)
             continue
@@ -178,7 +181,7 @@ def _calls_for(state: "DispatchState", prepared: PreparedHook) -> list[HookInvoc
         return calls_about_actions(state, prepared, prepared.followed)
     if hook.as_called or hook.broken is not None or prepared.is_unchanged(payload, session):
         return [call_for(state, prepared, payload)]
-    return calls_about_actions(state, prepared, session.translated_call(prepared, state.event, payload))
+    return calls_about_actions(state, prepared, translated_call(session, prepared, state.event, payload))
 
 
 def _start_background_hook(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> None:

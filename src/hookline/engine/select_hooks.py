@@ -4,6 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.engine.lanes import Lane, MatchedHooks, check_matcher, each_once
+from hookline.engine.memory import (
+    followed_call,
+    lanes_of,
+    once_marks_of,
+    possible_hooks,
+    tool_table_of,
+    touches_files,
+    translated_call,
+)
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.model.events import EventSpec
 from hookline.model.hook import Doubt
@@ -36,7 +45,7 @@ def _select_translated(
     lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
     """Return the hooks that match a call, translated for their own agent."""
-    possible = session.possible_hooks(lane, payload)
+    possible = possible_hooks(session, lane, payload)
     checked = (check_shown(prepared, event, payload, session) for prepared in possible)
     return [found for found in each_once(checked) if _is_due(found, session)]
 
@@ -50,10 +59,10 @@ def _with_followers(
     if not asked_elsewhere:
         # Most calls end here, however many hooks there are.
         left = any(prepared.key not in names for prepared in lane.followers)
-        if not left or not session.touches_files(event, payload):
+        if not left or not touches_files(session, event, payload):
             return selected
     others = [prepared for prepared in lane.followers if prepared.key not in names]
-    if others and session.tool_table.tool(getattr(payload, "tool_name", "")) is not None:
+    if others and tool_table_of(session).tool(getattr(payload, "tool_name", "")) is not None:
         # What a declared tool does beside what it says, it does to files.
         others = [prepared for prepared in lane.file_followers if prepared.key not in names]
     asked = [follow(prepared, event, payload, session) for prepared in others]
@@ -73,7 +82,7 @@ def follow(
 ) -> PreparedHook | None:
     """Return the hook with the actions of a call that it is to be asked about; None if there are none."""
     try:
-        followed = session.followed_call(prepared, event, payload)
+        followed = followed_call(session, prepared, event, payload)
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
     return prepared.asked_about(followed) if followed is not None else None
@@ -83,10 +92,10 @@ def _is_due(prepared: PreparedHook, session: "Session") -> bool:
     """Return True if it may run again. A `once` hook may not from now on."""
     if prepared.hook.once:
         # Marks of a state that was saved have the hook's name.
-        marks, name = session.once_marks, (prepared.hook.event.name, prepared.hook.name)
+        marks, name = once_marks_of(session), (prepared.hook.event.name, prepared.hook.name)
         if prepared.key in marks or name in marks:
             return False
-        session.once_marks.add(prepared.key)
+        once_marks_of(session).add(prepared.key)
     return True
 
 
@@ -110,7 +119,7 @@ def check_shown(
     if prepared.hook.mode == "off":
         return None
     try:
-        actions = session.translated_call(prepared, event, payload).actions
+        actions = translated_call(session, prepared, event, payload).actions
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
     if prepared.hook.as_called and actions and all(action.doubt for action in actions):
@@ -143,3 +152,12 @@ def check_condition(
     if isinstance(answer, Doubt):
         return prepared.marked_in_doubt(answer.text)
     return prepared if answer else None
+
+
+def any_may_concern(session: "Session", event: EventSpec[Any], payload: Any) -> bool:
+    """Return True if any hook may match a tool call whose arguments cannot be read."""
+    return any(
+        may_concern(prepared, event, payload, session, lane.subject_of(payload))
+        for lane in lanes_of(session, event.name)
+        for prepared in lane.hooks
+    )

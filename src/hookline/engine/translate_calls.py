@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from hookline.actions.action import PathContext
 from hookline.actions.rewrite import IrreversibleError
 from hookline.actions.translate import ReadCall, TranslatedAction, Way
+from hookline.engine.memory import HookedSession, tool_table_of
 from hookline.model.events import EventSpec
 from hookline.model.hook import Doubt
 from hookline.model.outcome import PASS, Outcome, Rewrite, Vote, edited, merged
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
     from hookline.engine.lanes import Lane
     from hookline.engine.prepared_hook import PreparedHook
-    from hookline.engine.session import Session
     from hookline.matching.rule_index import RuleIndex
     from hookline.model.hook import Hook
     from hookline.model.session_info import SessionInfo
@@ -357,7 +357,7 @@ class TranslationCache(Struct, eq=False):
         return known
 
 
-def call_of(payload: Any, session: "Session") -> ReadCall:
+def call_of(payload: Any, session: HookedSession) -> ReadCall:
     """Read the call of a payload with the tools of the agent that makes it."""
     info = session.info
     home = session.engine.env.get("HOME") or os.path.expanduser("~")
@@ -368,5 +368,9 @@ def call_of(payload: Any, session: "Session") -> ReadCall:
     server: Any = getattr(payload, "mcp_server", None)
     name = cast("Mapping[str, Any]", server).get("name") if isinstance(server, Mapping) else None
     return ReadCall(
-        session.tool_table, payload.tool_name, arguments, path_context, name if isinstance(name, str) else ""
+        tool_table_of(session),
+        payload.tool_name,
+        arguments,
+        path_context,
+        name if isinstance(name, str) else "",
     )

@@ -9,6 +9,7 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.recorded_event import HookNote, RecordedEvent, Tally
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.lanes import Lane
+from hookline.engine.memory import lanes_of, memory_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.select_hooks import follow, select
 from hookline.engine.session import Session
@@ -262,7 +263,7 @@ class Observation:
         return tuple(
             self._known_as(prepared, event.name, placed)
             for event in placed.dialect(recorded.agent).asked_at(parsed.event)
-            for lane in session.lanes(event.name)
+            for lane in lanes_of(session, event.name)
             for prepared in _asked(lane, event, parsed.payload, session)
         )
 
@@ -390,7 +391,7 @@ class Observation:
     def _add_unconcerned(self) -> None:
         """Add configured guards that no event concerned."""
         for placed in self._engines.made:
-            for event, lanes in placed.engine.store.lanes.items():
+            for event, lanes in memory_of(placed.engine).store.lanes.items():
                 for prepared in (each for lane in lanes for each in lane.hooks if each.hook.event.guard):
                     self._known_as(prepared, event, placed)
 

@@ -17,6 +17,7 @@ from hookline.dialects.family.wire import bad_payload
 from hookline.dialects.recorded_event import RecordedEvent
 from hookline.engine.judge import PASSED
 from hookline.engine.lanes import Lane
+from hookline.engine.memory import memory_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.session import Session
 from hookline.history.answer_cache import AnswerCache
@@ -139,8 +140,8 @@ class ProjectEngine:
         dialect = self.dialect(recorded.agent)
         rows = dialect.recorded_events(recorded.event) if recorded.event in dialect.events else ()
         every = [each for row in rows for each in dialect.asked_at(row.event)]
-        events = tuple([event for event in every if event.name in self.engine.store.lanes])
-        lanes = [lane for event in events for lane in self.engine.store.lanes[event.name]]
+        events = tuple([event for event in every if event.name in memory_of(self.engine).store.lanes])
+        lanes = [lane for event in events for lane in memory_of(self.engine).store.lanes[event.name]]
         hooks = [prepared.hook for lane in lanes for prepared in lane.hooks]
         by_place = any(map(_names_place, hooks))
         by_calls = all(each.condition is None or isinstance(each.condition, ToolCondition) for each in hooks)
@@ -232,7 +233,7 @@ class Engines:
 
         handlers = replay_handlers(self._why_not, left_out, identity, self._kept)
         engine = Engine(handlers=handlers, journal=RunCollector())
-        engine.obeys_pauses = False
+        memory_of(engine).obeys_pauses = False
         loaded = self._loaded(engine, directory)
         hooks = [hook for hook in loaded.hooks if not calls_hookline_hook(hook, self._shell)]
         rules = {name: parse_rule(text) for name, text in self._configuration.rules}

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from hookline.engine.background import Inbox, LateMessage, deliver
 from hookline.engine.dispatch import DispatchState
 from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
+from hookline.engine.memory import memory_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
 from hookline.jobs.port import FLEET, LOST, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
@@ -119,7 +120,7 @@ class JobRunner:
     ) -> str | None:
         """Return None once queued, else the error."""
         session, hook = state.session, prepared.hook
-        state.event_id = state.event_id or f"{self._engine.next_number():x}"
+        state.event_id = state.event_id or f"{memory_of(self._engine).next_number():x}"
         key = self._key(hook)
         job_id = sha256(f"{session.id}\0{state.event_id}\0{key}\0{action}".encode()).hexdigest()[:32]
         try:

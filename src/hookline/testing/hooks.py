@@ -14,6 +14,7 @@ from hookline.config.engine import Engine
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import MatchResult, accounts_of
 from hookline.engine.host.bridge import Blocking
+from hookline.engine.memory import lanes_of, memory_of
 from hookline.engine.run_hook import admit_all
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, Handlers
@@ -89,7 +90,7 @@ class Kit:
     def _install(self, engine: Engine, *, answered: bool) -> None:
         #: The engine that runs the hooks; it is the test's own. A pause of the user's guards is not one of the tests.
         self.engine = engine
-        engine.obeys_pauses = False
+        memory_of(engine).obeys_pauses = False
         #: The conversation of the test: `hooks.session.update(permission_mode="plan")` changes what hooks see.
         here = os.getcwd()
         self.session: Session = engine.session(
@@ -187,7 +188,7 @@ class Kit:
         own.swap([hook for hook in engine.hooks if hook.where.file])
         for hook in engine.hooks:
             if not hook.where.file:
-                own.store.add(hook)
+                memory_of(own).store.add(hook)
 
     @property
     def names(self) -> list[str]:
@@ -271,7 +272,7 @@ class Kit:
         token = _RUNS.set(runs)
         try:
             with self._as_called(request):
-                put_switches(session.lanes(event.name), self._stand_ins, answered=self._answered)
+                put_switches(lanes_of(session, event.name), self._stand_ins, answered=self._answered)
                 decisions = session.explain(event, payload)
                 outcome = await session.dispatch(event, payload)
         finally:

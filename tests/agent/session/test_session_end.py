@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hookline import Session
 from hookline.agent.hooks import EngineHooks
+from hookline.engine.memory import once_marks_of
 from hookline.events import SessionEnded
 from hookline.model import events as e
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
@@ -103,10 +104,10 @@ def test_seed001_session_hooks_and_once_marks_are_gone_after_the_end(tmp_path: P
             session.add(e.SESSION_END, hear)
             await scripted.play("a", "b")
             assert [len(fired.runs) for fired in scripted.events("UserPromptSubmit")] == [1, 0]
-            assert session.once_marks
+            assert once_marks_of(session)
             await scripted.agent.end("logout")
             assert session.hooks == ()
-            assert session.once_marks == set()
+            assert once_marks_of(session) == set()
 
     asyncio.run(main())
     assert heard == ["logout"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline.engine.lanes import Lanes
+from hookline.engine.memory import memory_of
 from hookline.hook.call.deduplicate import now
 from hookline.hook.daemon.cache import DaemonCache
 from hookline.hook.daemon.calls import DaemonCall
@@ -34,7 +35,7 @@ def _answered(caller: Caller, cache: DaemonCache, *words: str, number: int = 0) 
         )
         call = DaemonCall(cache, processes, request, _agree, now)
         try:
-            return decision(await call.call.answer(request.input)), call.engine.store.lanes.get(
+            return decision(await call.call.answer(request.input)), memory_of(call.engine).store.lanes.get(
                 "PreToolUse", ()
             )
         finally:

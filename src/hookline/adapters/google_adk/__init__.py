@@ -22,6 +22,7 @@ from hookline.adapters.failures import tell_failure
 from hookline.adapters.google_adk import content as c
 from hookline.adapters.sessions import AdapterSessions, keep_run_context, sub_agent
 from hookline.adapters.tool_calls import translated_call
+from hookline.engine.memory import host_of
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SessionOptions
 
@@ -155,7 +156,9 @@ class HooklinePlugin(BasePlugin):
     async def after_run_callback(self, *, invocation_context: Any) -> None:
         run = self._run(invocation_context)
         self._runs.pop(invocation_context.invocation_id, None)
-        if run.answer is not None or run.session.host.stopped is not None:  # too late to send the model back
+        if (
+            run.answer is not None or host_of(run.session).stopped is not None
+        ):  # too late to send the model back
             await run.session.end(run.answer or "")
 
     async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:

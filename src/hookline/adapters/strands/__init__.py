@@ -39,6 +39,7 @@ from hookline.adapters.strands.messages import (
     with_texts,
 )
 from hookline.adapters.tool_calls import approval_of, question_of
+from hookline.engine.memory import host_of
 from hookline.events import POST_MODEL_CALL
 from hookline.host import CallResult, SessionOptions
 
@@ -169,7 +170,7 @@ class HooklinePlugin(Plugin):
         session, result, error = self._session(event), event.result, sys.exception()
         if error is not None and result is None:
             await tell_failure(session, error)
-        elif session.host.stopped or (result is not None and result.stop_reason not in _NO_END):
+        elif host_of(session).stopped or (result is not None and result.stop_reason not in _NO_END):
             end = await session.end(str(result or "").strip())
             if result is None:  # the prompt was blocked: Strands keeps the reason as an answer to nothing
                 event.agent.messages.pop()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from hookline.engine.memory import host_of
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import ContextItem, Message
@@ -50,6 +51,6 @@ async def compact(session: "Session", summarize: Summarize, payload: p.Compactio
     )
     return CompactResult(
         summary=summary,
-        context=session.host.keep(after.context_items),
+        context=host_of(session).keep(after.context_items),
         notices=(*before.messages, *after.messages),
     )

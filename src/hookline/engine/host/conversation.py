@@ -20,6 +20,7 @@ from hookline.engine.host.results import (
 )
 from hookline.engine.host.state import is_transient
 from hookline.engine.host.tool_call import stop_of
+from hookline.engine.memory import host_of
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.messages import (
@@ -44,7 +45,7 @@ SENT_BACK = "A check rejected the previous answer. Look at it again, fix what is
 
 
 async def start(session: "Session", source: str, model: str | None) -> Start:
-    state = session.host
+    state = host_of(session)
     state.started = True
     if session.parent is not None:
         return Start()
@@ -61,7 +62,7 @@ async def start(session: "Session", source: str, model: str | None) -> Start:
 
 
 async def prompt(session: "Session", given: str | Sequence[Part]) -> PromptResult:
-    state, (text, parts) = session.host, _read_prompt(given)
+    state, (text, parts) = host_of(session), _read_prompt(given)
     if session.closed:
         return PromptResult(text=text, given=parts, blocked=CLOSED)
     if not state.started:
@@ -140,7 +141,7 @@ async def model(
     """Run PreModelCall. While hooks hold the request back they run again, up to their limit, as the agent does."""
     if isinstance(messages, str | bytes | Mapping) or not all(map(_is_message, messages)):
         raise TypeError(f"session.model() takes a list of messages, each an object, not {messages!r:.100}")
-    state = session.host
+    state = host_of(session)
     state.asked = True
     held = CLOSED if session.closed else state.stopped
     if held is not None:
@@ -218,7 +219,7 @@ async def answer(
     tool_calls: Sequence[Mapping[str, Any]],
     usage: Mapping[str, Any],
 ) -> AnswerResult:
-    state, text = session.host, _read_answer(given, "answer")
+    state, text = host_of(session), _read_answer(given, "answer")
     used = usage_of(usage)
     if used is not None:
         state.used += used
@@ -253,7 +254,7 @@ def _spend(session: "Session", used: Usage) -> None:
 
 async def end(session: "Session", given: str | None) -> EndResult:
     """Run the Stop hooks of a turn. A turn that a hook stopped runs none: no hook may revive it."""
-    state, text = session.host, _read_answer(given, "end")
+    state, text = host_of(session), _read_answer(given, "end")
     if state.over:  # its prompt was blocked, or it failed
         return EndResult(stop=state.stopped)
     context: tuple[ContextItem, ...] = ()
@@ -276,7 +277,7 @@ def _gates(session: "Session") -> Sequence[e.EventSpec[Any]]:
 
 
 def _gate_payload(session: "Session", event: e.EventSpec[Any], text: str, status: str = "completed") -> Any:
-    state, info = session.host, session.info
+    state, info = host_of(session), session.info
     if event is e.SUBAGENT_STOP:
         return p.SubagentEnded(
             agent_id=info.agent_id or "",
@@ -291,7 +292,7 @@ def _gate_payload(session: "Session", event: e.EventSpec[Any], text: str, status
 async def _settle(
     session: "Session", status: str, text: str = "", error: str | None = None
 ) -> tuple[Message, ...]:
-    state = session.host
+    state = host_of(session)
     lost = () if state.asked else tuple(_undelivered(item) for item in state.transient)
     state.transient.clear()
     state.held, state.stopped, tools, state.tool_count = False, None, state.tool_count, 0
@@ -326,7 +327,7 @@ async def failed(session: "Session", error: BaseException | str, kind: str) -> N
     if kind not in e.ERROR_TYPES:
         raise ValueError(f"{kind!r} is not a kind of failure: choose one of {', '.join(e.ERROR_TYPES)}")
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    if session.host.over:
+    if host_of(session).over:
         return
     if session.parent is None:
         await session.dispatch(e.ERROR, p.RunError(message=text, error_type=kind))
@@ -338,7 +339,7 @@ async def failed(session: "Session", error: BaseException | str, kind: str) -> N
 
 async def cancelled(session: "Session") -> None:
     """Settle a turn that its user ended. It is over, so no Stop hook may send the model back."""
-    if session.host.over:
+    if host_of(session).over:
         return
     if session.parent is not None:
         await session.dispatch(e.SUBAGENT_STOP, _gate_payload(session, e.SUBAGENT_STOP, "", "interrupted"))
@@ -348,11 +349,11 @@ async def cancelled(session: "Session") -> None:
 def _ended(session: "Session") -> dict[str, Any]:
     totals = session.info.totals
     cost = totals.cost_usd if totals is not None else None
-    return {"turns": session.host.turn, "totals": totals, "cost_usd": cost}
+    return {"turns": host_of(session).turn, "totals": totals, "cost_usd": cost}
 
 
 async def close(session: "Session", reason: str) -> None:
-    if session.host.is_open:
+    if host_of(session).is_open:
         await cancelled(session)
-    if session.parent is None and session.host.started:
+    if session.parent is None and host_of(session).started:
         await session.dispatch(e.SESSION_END, p.SessionEnded(reason=reason, **_ended(session)))

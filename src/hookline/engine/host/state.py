@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.host.results import Start
+from hookline.engine.memory import counts_of, host_of, lanes_of, once_marks_of, restore_host
 from hookline.model.messages import Totals, Usage
 from hookline.model.outcome import ContextItem
 
@@ -92,9 +93,9 @@ class _Saved(Struct, omit_defaults=True, kw_only=True):
 
 
 def saved_state(session: "Session") -> dict[str, Any]:
-    ticks, blocks = session.counts.saved()
+    ticks, blocks = counts_of(session).saved()
     saved = _Saved(
-        host=replace(session.host, dialog=None),
+        host=replace(host_of(session), dialog=None),
         totals=session.info.totals,
         once=list(_used_up(session)),
         ticks=ticks,
@@ -106,10 +107,10 @@ def saved_state(session: "Session") -> dict[str, Any]:
 def _used_up(session: "Session") -> Iterator[tuple[str, str]]:
     """Return the hooks that run once and have run: those of the state before, and those since."""
     for name in session.engine.events:
-        for lane in session.lanes(name):
+        for lane in lanes_of(session, name):
             for prepared in lane.hooks:
                 mark = (name, prepared.hook.name)
-                if prepared.hook.once and not session.once_marks.isdisjoint((prepared.key, mark)):
+                if prepared.hook.once and not once_marks_of(session).isdisjoint((prepared.key, mark)):
                     yield mark
 
 
@@ -121,7 +122,7 @@ def restore_state(session: "Session", state: Mapping[str, Any]) -> None:
         raise ValueError(f"state is not what session.state() returned: {problem}") from problem
     if saved.version != 1:
         raise ValueError(f"state has version {saved.version}, which this release of Hookline does not know")
-    session.host = saved.host
-    session.counts.restore(saved.ticks, saved.blocks)
-    session.once_marks.update(saved.once)
+    restore_host(session, saved.host)
+    counts_of(session).restore(saved.ticks, saved.blocks)
+    once_marks_of(session).update(saved.once)
     session.update(totals=saved.totals, turn=saved.host.turn or None)

@@ -23,6 +23,7 @@ from hookline.engine.host.tool_call import (
     refused_call,
     run_tool_call,
 )
+from hookline.engine.memory import approver_of, host_of, root_of
 from hookline.handlers.failures import described
 from hookline.handlers.function import Workers, is_async
 from hookline.model import events as e
@@ -131,7 +132,7 @@ class _Ports:
         self.edited: Mapping[str, Any] | None = None
 
     def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
-        check, stopped = self._options.check, self._session.host.stopped
+        check, stopped = self._options.check, host_of(self._session).stopped
         if self._session.closed:
             return Refusal("closed", CLOSED)
         if stopped is not None and not rewritten:
@@ -178,7 +179,7 @@ class _Ports:
         del vote
         if self._granted is not None and call.tool_input == self._granted:
             return None
-        approve, info = self._session.approver, self._session.info
+        approve, info = approver_of(self._session), self._session.info
         if approve is None or not info.attended:
             return Refusal("unattended", f"{decision.reason} (no approver is configured)", by_rule=True)
         question = ApprovalRequest(
@@ -191,7 +192,7 @@ class _Ports:
             tool_use_id=call.tool_use_id,
         )
         try:
-            async with self._session.root.host.lock():
+            async with host_of(root_of(self._session)).lock():
                 given: Any = await _asked(approve, question)
         except Exception as error:  # noqa: BLE001 - who cannot be asked has not said yes
             self._session.engine.journal.record(
@@ -344,7 +345,7 @@ async def ask(session: "Session", call: p.ToolCall, reason: str) -> HostCall:
 
 
 def _kept(session: "Session", result: CallResult, pending: PendingCall | None = None) -> CallResult:
-    state = session.host
+    state = host_of(session)
     state.tool_count += result.ran
     if state.turn:  # a host without prompts has no turn that a stop could end
         state.stop(result.stop)

@@ -15,7 +15,9 @@ from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.registry import OWN_FORMAT, caller_of
 from hookline.disk import DISK
+from hookline.engine.memory import memory_of
 from hookline.engine.run_hook import Admission
+from hookline.engine.select_hooks import any_may_concern
 from hookline.engine.session import Session
 from hookline.hook.call.deduplicate import RawRequest, SharedCall, SharedReply, now, shared_call
 from hookline.hook.call.find_project import CallProject
@@ -238,7 +240,7 @@ class AgentCall:
             hooks=self._hooks,
         )
         loaded = project.loaded
-        self.engine.store.share(project.store)
+        memory_of(self.engine).store.share(project.store)
         # Files that the entry names are treated as trusted.
         trust = project.trust or Trust(call_project.directory, self._env, TrustOptions(trusts_all=True), DISK)
         memory.add(call_project, loaded.hooks, trust)
@@ -402,7 +404,7 @@ class AgentCall:
         if hasattr(payload, "tool_input"):
             # None would mean that there are no arguments; they are unknown.
             payload = replace(payload, tool_input="(truncated)")
-        return not session.may_concern(parsed.event, payload)
+        return not any_may_concern(session, parsed.event, payload)
 
     def _refuse(self, why: str, detail: str = "") -> HookReply:
         """Return the answer if no hook could run, or the outcome could not be expressed. `detail` is for the

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hookline.dialects.registry import dialect_named
 from hookline.engine.background import Inbox
-from hookline.engine.session import BlockCounts, Session
+from hookline.engine.memory import BlockCounts, share_memory
+from hookline.engine.session import Session
 from hookline.hook.call.resources import CallResources
 from hookline.hook.daemon.journal import JournalFiles
 from hookline.hook.daemon.path_cache import PathCache
@@ -68,7 +69,8 @@ class DaemonCache:
         state = self._sessions.setdefault(key, SessionState())
         self._sessions.move_to_end(key)
         _forget(self._sessions, _MOST_SESSIONS)
-        session.inbox, session.counts, session.once_marks = state.inbox, state.counts, state.once_marks
+        session.inbox = state.inbox
+        share_memory(session, state.counts, state.once_marks)
 
     def end_session(self, dialect: str, session: str) -> None:
         for key in [key for key in self._sessions if key[:2] == (dialect, session)]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.explain import HookAccount, accounts_of, explain
+from hookline.engine.memory import once_marks_of
 from hookline.engine.session import Session
 from hookline.model.run import Run
 
@@ -70,7 +71,7 @@ def accounts(engine: "Engine", fired: "FiredEvent") -> list[Account]:
     session = Session(engine, fired.info)
     if fired.session is not None:
         session.tools, session.admit = fired.session.tools, fired.session.admit
-    session.once_marks = set(fired.once_marks)
+    once_marks_of(session).update(fired.once_marks)
     event: EventSpec[object] = engine.events[fired.event]
     decisions = list(explain(fired.lanes, event, fired.payload, session))
     found, again = accounts_of(decisions, tuple(fired.runs), engine.journal.cleaned)

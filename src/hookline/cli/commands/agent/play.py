@@ -38,6 +38,7 @@ from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.engine.memory import memory_of
 from hookline.handlers.process.pool import Processes
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
@@ -59,7 +60,7 @@ async def play(args: argparse.Namespace, front: UserInterface) -> ExitStatus:
     log = EventLog(front.fired, keep=keeps)
     processes, servers = Processes(containment="subreaper", warm=True), McpServers()
     engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
-    engine.all_durable = args.durable
+    memory_of(engine).all_durable = args.durable
     engine.journal.subscribe(log.ran)
     front.watch(engine)
     result: PromptTurn | None = None

@@ -40,6 +40,7 @@ from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.explain import ASKED_INSTEAD, MatchResult, deciding_action
 from hookline.engine.judge import effective_reaction
 from hookline.engine.lanes import Lane, check_matcher
+from hookline.engine.memory import lanes_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.session import Session
 from hookline.model.events import Capability, EventSpec, subject_of
@@ -169,7 +170,7 @@ def _replaced(loaded: Loaded, found: Found, event: EventSpec[Any]) -> str:
 def _lanes(question: _Question) -> Iterator[LaneFacts]:
     decisions = iter(question.session.explain(question.request.event, question.request.payload))
     order = 0
-    for number, lane in enumerate(question.session.lanes(question.request.event.name), 1):
+    for number, lane in enumerate(lanes_of(question.session, question.request.event.name), 1):
         seen: dict[object, str] = {}
         hooks: list[HookFacts] = []
         for _ in lane.hooks:

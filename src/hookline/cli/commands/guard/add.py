@@ -31,6 +31,7 @@ from hookline.config.rules import (
 from hookline.dialects.dialect import nearest_project
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.edit import appended
+from hookline.engine.memory import memory_of
 from hookline.guards import FORBIDDING, GUARD_NAMES, MODULES, RECOMMENDED
 from hookline.guards.settings import OPTION_NAMES, OPTION_WORDS, problem
 from hookline.guards.spec import policy_of
@@ -205,7 +206,7 @@ async def _tried(hook: Hook, rule: ConfiguredRule, cwd: str) -> tuple[TriedComma
         return ()
     tried: list[TriedCommand] = []
     async with Engine() as engine:
-        engine.obeys_pauses = False
+        memory_of(engine).obeys_pauses = False
         engine.swap([replace(hook, mode="enforce", disabled_by=None)])
         session = engine.session("guard", cwd=cwd, project_dir=cwd)
         for command in _examples(rule):

@@ -41,6 +41,7 @@ from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Found
 from hookline.dialects.labels import INSTALLED_HERE
+from hookline.engine.memory import lanes_of
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -151,7 +152,7 @@ def _listed_hooks(
 
 def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
     """Yield hooks in the order in which they run: hooks that rewrite may run before hooks above them in the file."""
-    for lane in session.lanes(event.name):
+    for lane in lanes_of(session, event.name):
         yield from (prepared.hook for prepared in lane.hooks)
 
 
