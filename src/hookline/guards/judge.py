@@ -89,11 +89,17 @@ class GuardJudge:
         self._allowed = [*_patterns(settings.allow)] if policy.allows == "commands" else []
 
     def finding(
-        self, actions: Sequence[Action], path_context: PathContext, *, searched: bool = False
+        self,
+        actions: Sequence[Action],
+        path_context: PathContext,
+        *,
+        searched: bool = False,
+        unseen_input: bool = False,
     ) -> GuardFinding | None:
         """Return the first certain match of the guard; else the first possible one.
 
-        Lines of a shell that cannot be read, as those of PowerShell, are `searched`.
+        Lines of a shell that cannot be read, as those of PowerShell, are `searched`. With `unseen_input`, nobody asks
+        about text that is typed into a running command.
         """
         doubtful: GuardFinding | None = None
         if (
@@ -111,7 +117,21 @@ class GuardJudge:
                 if not found.doubt and not found.asks:
                     return found
                 doubtful = found if doubtful is None or (doubtful.asks and not found.asks) else doubtful
+        if doubtful is None and unseen_input and not (searched or self.policy.protects):
+            return next(filter(None, map(self._typed_into, actions)), None)
         return doubtful
+
+    def _typed_into(self, action: Action) -> GuardFinding | None:
+        """Return the doubt about a line that starts a shell or an interpreter and gives it nothing to read."""
+        line = action.line
+        if (
+            line is None
+            or len(line) > LONGEST_LINE
+            or (action.kind is not None and action.kind.name == "code")
+        ):
+            return None
+        typed = self._reader.read(line).reading.typed
+        return GuardFinding("", "", typed) if typed else None
 
     def _about(self, action: Action, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
         kind = action.kind.name if action.kind is not None else ""

@@ -90,7 +90,9 @@ class GuardRunner:
             return None
         judge = self._judge(name, args)
         call = self._read(tool, payload, info, tools)
-        found = judge.finding(call.actions, call.path_context, searched=call.searched)
+        found = judge.finding(
+            call.actions, call.path_context, searched=call.searched, unseen_input=info.unseen_input
+        )
         if found is None:
             return None
         from hookline.guards.judge import reason_for  # noqa: PLC0415 as below

@@ -87,7 +87,7 @@ class RuleIndex:
         if not isinstance(line, str) or self._reader is None or not line.strip():
             return None
         reading = self._reader.read(line)
-        if reading.doubts or reading.foreign:
+        if reading.doubts or reading.foreign or reading.typed:
             return None
         words = {form.partition(" ")[0] for command in reading.commands for form in command.forms}
         return None if any(HOLE in word for word in words) else words

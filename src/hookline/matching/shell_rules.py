@@ -47,6 +47,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
             return self._doubt(f"{self.pattern} is mentioned in text that may be run")
         return False
 
+    def judge_input(self, arguments: Mapping[str, Any]) -> Answer:
+        """Judge what may be typed into the commands of a line: nobody is asked about it later."""
+        reading = self._reading(arguments)
+        return self._doubt(reading.typed) if reading is not None and reading.typed else False
+
     def _doubt(self, phrase: str) -> Doubt:
         text = phrase.replace(HOLE, "…")
         return Doubt(f"{text}; {self.note}" if self.note else text)

@@ -17,7 +17,7 @@ from hookline.actions.kinds import KIND_OF, POWERSHELL, rule_argument, rule_fiel
 from hookline.matching.conditions import AllOf, AnyOf
 from hookline.matching.file_rules import FileArgument, file_argument
 from hookline.matching.patterns import LONGEST_PATTERN, Glob, Patterns, glob
-from hookline.matching.shell_rules import shell_argument
+from hookline.matching.shell_rules import ShellArgument, shell_argument
 from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
@@ -155,7 +155,12 @@ class ToolCondition(Struct, frozen=True, eq=False):
         rule, tool = self._meant(payload)
         # An agent that has moved into a directory must not evade the guards of its contents.
         places = (info.project_dir or "",)
-        return isinstance(tool, str) and judge_from(rule, tool, arguments_of(payload), info.cwd, places)
+        given = arguments_of(payload)
+        answer = isinstance(tool, str) and judge_from(rule, tool, given, info.cwd, places)
+        if answer is not False or not info.unseen_input or not isinstance(rule.argument, ShellArgument):
+            return answer
+        named = isinstance(tool, str) and rule.names_tool(tool) and isinstance(given, Mapping)
+        return named and rule.argument.judge_input(cast("Mapping[str, Any]", given))
 
     def covers(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         rule, tool = self._meant(payload)

@@ -39,6 +39,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
     project_dir: str | None = None
     #: Programs of shell commands are judged again when they start: guards over programs let doubt pass.
     exec_guard: bool = False
+    #: Text that is typed into a running command is not shown to hooks: guards are in doubt about a shell that reads it.
+    unseen_input: bool = False
     #: For a server that decides for others: the id that finds the decision in its journal and in the
     #: caller's.
     decision_id: str = ""
@@ -89,6 +91,8 @@ class SessionOptions(TypedDict, total=False):
     attended: bool
     #: True if shell commands run under `hookline.execguard`, so that guards over programs let doubt pass.
     exec_guard: bool
+    #: True if hooks are not asked about text that is typed into a running command: a shell that reads it is in doubt.
+    unseen_input: bool
     #: The id of a decision made for another program; it is in the records of all runs.
     decision_id: str
     #: Further facts that only one dialect has, by its names.

@@ -23,6 +23,8 @@ class Inner(Struct, frozen=True):
     words: Words
     #: The command around it, where that plainly names this one: a permission for `npx tsc` is one for tsc.
     outer: Words = ()
+    #: It is given another name, and not run.
+    renamed: bool = False
 
 
 class Foreign(Struct, frozen=True):
@@ -37,7 +39,13 @@ class ShellDoubt(Struct, frozen=True):
     reason: str
 
 
-Found = Line | Inner | Foreign | ShellDoubt
+class Typed(Struct, frozen=True):
+    """An uncertainty where text that is typed into the running command is not seen: nothing else feeds it."""
+
+    reason: str
+
+
+Found = Line | Inner | Foreign | ShellDoubt | Typed
 
 
 class Stdin(NamedTuple):

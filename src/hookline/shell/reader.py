@@ -80,6 +80,8 @@ class ShellReading(Struct, frozen=True):
     flows: tuple[tuple[int, int], ...] = ()
     #: The text that the line writes to a file, where it shows it: `cat > a <<E`, `echo x | tee a`.
     contents: Mapping[str, str] = NO_CONTENTS
+    #: The reason why more commands may be typed into one of them, as a phrase; empty where nothing is read.
+    typed: str = ""
 
     @property
     def uncertain(self) -> str | None:

@@ -352,6 +352,8 @@ class _Call:
         if self._row.stays and self._options.has(*self._row.stays):
             yield from from_stdin(kind, self._stdin)
             return
+        if not is_named and self._row.unread and self._options.has(*self._row.unread):
+            return
         besides = self._row.besides
         given = {given for option, given in self._given_kinds() if option.name not in besides}
         if not is_named and (len(operands) > self._row.stdin_operands or kind in given or "file" in given):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hookline.events import EVENTS
 from hookline.extending import HookReply, Run
 from hookline.hook.call.answer import AgentCall
 from hookline.model.outcome import Halt, Rewrite, Vote
+from tests.every import every
 
 NEW = Rewrite({"command": "git status"}, field="tool_input")
 
@@ -128,3 +130,52 @@ def test_the_end_of_a_turn_and_a_compaction() -> None:
     )
     compact = wire.answer("PreCompact", Outcome(votes=(Vote("block", "not now"),)))
     assert json.loads(compact.stdout) == {"continue": False, "stopReason": "not now"}
+
+
+GUARDED = """[[hooks.PreToolUse]]
+hooks = [{ type = "builtin", command = "force-push" }]
+"""
+RULED = """[[hooks.PreToolUse]]
+hooks = [{ if = "Bash(rm *)", command = "echo not that >&2; exit 2" }]
+"""
+
+
+@pytest.mark.parametrize("text", [GUARDED, RULED])
+@every(
+    ("line", "denied"),
+    [
+        ("bash", True),
+        ("python3 -i", True),
+        ("ssh -t host", True),
+        ("cd src && sudo -i", True),
+        ("docker exec -it web sh", True),
+        ("ls; python3 x.py; bash build.sh; ssh host uptime; node --test", False),
+        ("echo ls | bash", False),
+        ("bash < /dev/null", False),
+    ],
+)
+def test_a_shell_that_waits_for_typed_text_is_in_doubt(
+    tmp_path: Path, text: str, line: str, denied: bool
+) -> None:
+    """Codex asks no hook about what is typed into it (write_stdin); where a hook hears of it, nothing is in doubt."""
+    file = tmp_path / "hooks.toml"
+    file.write_text(text)
+    payload = json.dumps(
+        {
+            "session_id": "s-1", "cwd": str(tmp_path), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": line}, "tool_use_id": "call_1", "transcript_path": None,
+        }
+    ).encode()  # fmt: skip
+
+    async def asked(agent: str) -> HookReply:
+        engine = Engine()
+        try:
+            return await AgentCall(engine, agent, "PreToolUse", files=(str(file),), env={}).answer(payload)
+        finally:
+            await engine.close()
+
+    reply = asyncio.run(asked("codex"))
+    assert ('"deny"' in reply.stdout or reply.code == 2) == denied
+    assert asyncio.run(asked("claude-code")) == HookReply()
+    if denied:
+        assert "no hook sees what is typed" in reply.stdout + reply.stderr or text == RULED

@@ -328,7 +328,7 @@ class CodexWire(base.ResultReader):
         texts = base.info_texts(given, (*_OF_SCENE, *agent))
         kept = {key: given[key] for key in ("turn_id", "token_usage") if key in given}
         texts.pop("turn_id", None)
-        return Parsed(row.event, payload, SessionInfo(**texts, extra=kept or None))
+        return Parsed(row.event, payload, SessionInfo(**texts, unseen_input=True, extra=kept or None))
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
         return Writer(event_name, outcome, payload).reply()

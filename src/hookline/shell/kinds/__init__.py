@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from hookline.shell.found import Found, ShellDoubt, Stdin
+from hookline.shell.found import Found, ShellDoubt, Stdin, Typed
 from hookline.shell.kinds import awk, code, commands, editors, make, others, sed, settings
 from hookline.shell.kinds.kind import ProgramKind, never, nothing
 
@@ -139,3 +139,7 @@ def from_stdin(kind: str, stdin: Stdin, *, named: bool = False) -> Iterator[Foun
         return
     elif kind not in _DATA and (named or stdin.kind == "unknown"):
         yield ShellDoubt(f"{KINDS[kind].title} reads its commands from standard input")
+    elif kind not in _DATA:
+        yield Typed(
+            f"{KINDS[kind].title} reads its commands from a terminal, and no hook sees what is typed there"
+        )

@@ -106,7 +106,7 @@ class Table:
         match name:
             case "command" | "stdin_operands":
                 made = int(value)
-            case "quiet" | "instead" | "stays" | "besides" | "loose":
+            case "quiet" | "instead" | "stays" | "besides" | "unread" | "loose":
                 made = tuple(filter(None, value.split(",")))
             case "plain" | "near":
                 made = tuple(value.replace("-", " ").split(","))

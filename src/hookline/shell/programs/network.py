@@ -24,9 +24,7 @@ def ssh(rest: Words, stdin: Stdin, spec: OptionSpec) -> Iterator[Found]:
         return
     if len(read.operands) > 1:
         yield from KINDS["line"].found(" ".join(read.operands[1:]))
-    elif (
-        read.operands and stdin.kind != "inherited" and not read.has("-N", "-V", "-Q", "-G", "-O", "-W", "-f")
-    ):
+    elif read.operands and not read.has("-N", "-V", "-Q", "-G", "-O", "-W", "-f"):
         yield from from_stdin("line", stdin)
 
 

@@ -135,6 +135,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     stays: Words = ()
     #: Options that hold something to run, and beside which standard input is read all the same: `ex -c LINE`.
     besides: Words = ()
+    #: With one of these options it does not read standard input.
+    unread: Words = ()
     #: Too many options to list: any word after one of these (after the name, where there is none) may be the
     #: command.
     loose: Words | None = None

@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 from msgspec.structs import replace
 
 from hookline.shell.environment import kind_of_variable, look_at_variable
-from hookline.shell.found import Foreign, Found, Inner, Line, ShellDoubt, Stdin
+from hookline.shell.found import Foreign, Found, Inner, Line, ShellDoubt, Stdin, Typed
 from hookline.shell.grammar.limits import LONGEST_ARGUMENTS, LONGEST_CLUSTER
 from hookline.shell.permitted import may_be_set
 from hookline.shell.placeholders import HOLE, Words, base_name
@@ -100,6 +100,8 @@ class CommandWalk:
     def _found(self, found: Found, context: CommandContext) -> None:
         if isinstance(found, ShellDoubt):
             self._draft.doubt(found.reason)
+        elif isinstance(found, Typed):
+            self._draft.typed = self._draft.typed or found.reason
         elif isinstance(found, Line) and HOLE in found.code and context.made_up:
             self._draft.doubt("a line of shell is put together at run time")
         elif isinstance(found, Foreign):
@@ -111,6 +113,8 @@ class CommandWalk:
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin
                 context = replace(context, depth=context.depth + 1, function="", stdin=stdin, read=False)
+            elif found.renamed and context.stdin.kind == "inherited":
+                context = replace(context, stdin=Stdin("text"))
             self._waiting.append((found, context))
 
     def _declared(self, words: Words, context: CommandContext) -> None:

@@ -120,7 +120,7 @@ class ShellDefinitions:
         if program == "dd":
             sources = tuple(word[3:] for word in words[1:] if word.startswith("if="))
             targets = tuple(word[3:] for word in words[1:] if word.startswith("of="))
-        yield from (Inner((word,)) for word in sources if _is_program(word))
+        yield from (Inner((word,), renamed=True) for word in sources if _is_program(word))
         for target in targets:
             known = self._copies.setdefault(posixpath.basename(_file(target)), [])
             known.extend(sources[: _MOST_COPIES - len(known)])

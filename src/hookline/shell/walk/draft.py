@@ -59,6 +59,8 @@ class Draft:
         self.steps = [0]
         #: True if a permission may apply, as far as it is known.
         self.literal = True
+        #: Why text that is typed into a command may be commands, too.
+        self.typed = ""
         self._foreign: dict[str, None] = {}
         self._doubts: dict[str, None] = {}
         self._text = 0
@@ -126,6 +128,7 @@ class Draft:
             tuple(dict.fromkeys(self.reads)),
             tuple(self._all_flows()),
             contents,
+            self.typed,
         )
 
     def _all_flows(self) -> Iterator[tuple[int, int]]:
