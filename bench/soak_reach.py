@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.findings import Finding
 from tests.cli.run_cli import Ran, clean_env, command_line
-from tests.reach.asking import Asked, Place, wrongly_answered
+from tests.reach.asking import Asked, Workspace, wrongly_answered
 from tests.reach.calls import AGENT, CALLERS, FILES, GUARDS, Caller, MadeCall, calls_of
 from tests.trusting import trust_all_of
 
@@ -26,11 +26,11 @@ def reach(say: Say) -> Iterator[Finding]:
     wrong: list[str] = []
     for dialect in FILES:
         with tempfile.TemporaryDirectory() as top:
-            place = Place(Path(os.path.realpath(top)), dialect)
-            trust_all_of(place.home, place.project)
+            workspace = Workspace(Path(os.path.realpath(top)), dialect)
+            trust_all_of(workspace.home, workspace.project)
             for caller in CALLERS.values():
                 asked = calls_of(caller, dialect)
-                found = _wrong(place, dialect, caller, asked)
+                found = _wrong(workspace, dialect, caller, asked)
                 calls += len(asked)
                 wrong += found
                 say(f"{dialect} asked by {caller.name}: {len(asked)} calls, {len(found)} wrong")
@@ -42,18 +42,18 @@ def reach(say: Say) -> Iterator[Finding]:
     )
 
 
-def _wrong(place: Place, dialect: str, caller: Caller, calls: Sequence[MadeCall]) -> list[str]:
+def _wrong(workspace: Workspace, dialect: str, caller: Caller, calls: Sequence[MadeCall]) -> list[str]:
     if caller.dialect:
 
         def answer(call: MadeCall) -> str:
-            return wrongly_answered(place, dialect, caller, call, _run)
+            return wrongly_answered(workspace, dialect, caller, call, _run)
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return [text for text in pool.map(answer, calls) if text]
     return (
-        _wrong_in_agent(place, dialect, calls)
+        _wrong_in_agent(workspace, dialect, calls)
         if caller is AGENT
-        else _wrong_in_program(place, dialect, caller, calls)
+        else _wrong_in_program(workspace, dialect, caller, calls)
     )
 
 
@@ -67,14 +67,16 @@ def _run(
     return Ran(ran.returncode, ran.stdout.decode("utf-8", "replace"), ran.stderr.decode("utf-8", "replace"))
 
 
-def _wrong_in_agent(place: Place, dialect: str, calls: Sequence[MadeCall]) -> list[str]:
+def _wrong_in_agent(workspace: Workspace, dialect: str, calls: Sequence[MadeCall]) -> list[str]:
     """One session in which the model makes every call."""
-    home, project = str(place.home), str(place.project)
+    home, project = str(workspace.home), str(workspace.project)
     uses = [{"name": call.tool, "input": call.at(home, project)} for call in calls]
-    script = place.home / "script.yaml"
+    script = workspace.home / "script.yaml"
     script.write_text(json.dumps([{"tool_calls": uses}, {"text": "done"}]))
     words = ["agent", "--json", "clean up", "--model", f"scripted:{script}", "--mode", "bypass"]
-    ran = _run([*words, "--config", str(place.project / FILES[dialect])], place.project, place.home)
+    ran = _run(
+        [*words, "--config", str(workspace.project / FILES[dialect])], workspace.project, workspace.home
+    )
     try:
         fired: list[Any] = [one for one in json.loads(ran.stdout)["events"] if one["event"] == "PreToolUse"]
     except (ValueError, KeyError):
@@ -88,11 +90,13 @@ def _wrong_in_agent(place: Place, dialect: str, calls: Sequence[MadeCall]) -> li
     ]
 
 
-def _wrong_in_program(place: Place, dialect: str, caller: Caller, calls: Sequence[MadeCall]) -> list[str]:
+def _wrong_in_program(
+    workspace: Workspace, dialect: str, caller: Caller, calls: Sequence[MadeCall]
+) -> list[str]:
     before = os.environ["HOME"]
-    os.environ["HOME"] = str(place.home)
+    os.environ["HOME"] = str(workspace.home)
     try:
-        asked = Asked(place, dialect, caller)
+        asked = Asked(workspace, dialect, caller)
         asyncio.run(asked.check(calls))
     finally:
         os.environ["HOME"] = before

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Struct
 
 from hookline.cli.main import run
-from tests.cli.run_cli import Place, Ran, clean_env
+from tests.cli.run_cli import Ran, Workspace, clean_env
 from tests.trusting import trust_all_of
 from tests.warm_process import run_warm
 
@@ -27,15 +27,15 @@ _OTHERS = (
 class InProcess(Struct, frozen=True):
     """A project, a home, and the commands."""
 
-    place: Place
+    workspace: Workspace
     capsys: pytest.CaptureFixture[str]
 
     def write(self, name: str, text: str) -> Path:
-        return self.place.write(name, text)
+        return self.workspace.write(name, text)
 
     def call(self, *words: str) -> Ran:
         if words[0] in _RUNNING:
-            ran = run_warm(words, cwd=Path.cwd(), env={**clean_env(self.place.home), **os.environ})
+            ran = run_warm(words, cwd=Path.cwd(), env={**clean_env(self.workspace.home), **os.environ})
             return Ran(ran.status, ran.stdout.decode(), ran.stderr.decode())
         status = run(words)
         out, err = self.capsys.readouterr()
@@ -45,12 +45,12 @@ class InProcess(Struct, frozen=True):
 def in_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> InProcess:
-    place = Place(tmp_path / "home", tmp_path / "home" / "project")
-    place.project.mkdir(parents=True)
-    trust_all_of(place.home, place.project)
+    workspace = Workspace(tmp_path / "home", tmp_path / "home" / "project")
+    workspace.project.mkdir(parents=True)
+    trust_all_of(workspace.home, workspace.project)
     for name in _OTHERS:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(place.home))
+    monkeypatch.setenv("HOME", str(workspace.home))
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(place.project)
-    return InProcess(place, capsys)
+    monkeypatch.chdir(workspace.project)
+    return InProcess(workspace, capsys)

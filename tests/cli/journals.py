@@ -5,16 +5,16 @@ from typing import Any
 
 from hookline.extending import JournalFile, Run
 from hookline.model.run import Called
-from tests.cli.run_cli import Place
+from tests.cli.run_cli import Workspace
 
 NOW = time.time()
 
 
-def journal_of(where: Place) -> str:
+def journal_of(where: Workspace) -> str:
     return str(where.home / ".local" / "state" / "hookline" / "journal.jsonl")
 
 
-def write_runs(where: Place, *runs: Run) -> str:
+def write_runs(where: Workspace, *runs: Run) -> str:
     file = JournalFile(journal_of(where))
     for run in runs:
         file.append(run)

@@ -26,7 +26,7 @@ class Ran(Struct, frozen=True):
     stderr: str
 
 
-class Place(Struct, frozen=True):
+class Workspace(Struct, frozen=True):
     """A home, and a project in it. The path is equally long every time: tables wrap at the same words."""
 
     home: Path
@@ -78,11 +78,11 @@ def run_cli(
 
 
 @contextmanager
-def place() -> Generator[Place]:
+def workspace() -> Generator[Workspace]:
     """A home whose user trusts the project in it, which is empty, for texts that go into golden files."""
     top = Path(tempfile.mkdtemp(prefix="hl-", dir=os.path.realpath("/tmp")))
     try:
-        made = Place(top / "home", top / "home" / "project")
+        made = Workspace(top / "home", top / "home" / "project")
         made.project.mkdir(parents=True)
         trust_all_of(made.home, made.project)
         yield made
@@ -91,7 +91,10 @@ def place() -> Generator[Place]:
 
 
 def run_here(
-    words: Sequence[str], where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    words: Sequence[str],
+    where: Workspace,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Ran:
     """Do the same in this process, for commands that need no separate one: no hooks, no signals, no streams."""
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOOKLINE_TRACE"):

@@ -13,7 +13,7 @@ import pytest
 from hookline.cli.output import Progress, paint, show_part
 from hookline.config.commands import COMMANDS
 from tests.cli.golden import check_golden
-from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
+from tests.cli.run_cli import Workspace, clean_env, command_line, run_cli, run_here
 from tests.every import every
 from tests.waiting import wait_until
 from tests.warm_process import warm_path
@@ -47,7 +47,7 @@ HEAVY = (
 )
 
 
-def test_help_lists_every_command_in_the_order_of_the_table(where: Place) -> None:
+def test_help_lists_every_command_in_the_order_of_the_table(where: Workspace) -> None:
     ran = run_cli(["--help"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     more = run_cli(["help", "more"], where.project, where.home)
@@ -74,7 +74,7 @@ def test_help_lists_every_command_in_the_order_of_the_table(where: Place) -> Non
 def test_help_of_a_command_is_its_help_and_does_nothing_else(
     words: list[str],
     same: list[str],
-    where: Place,
+    where: Workspace,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -86,7 +86,7 @@ def test_help_of_a_command_is_its_help_and_does_nothing_else(
     assert os.listdir(claude) == []
 
 
-def test_alone_it_prints_its_help(where: Place) -> None:
+def test_alone_it_prints_its_help(where: Workspace) -> None:
     alone = run_cli([], where.project, where.home)
     assert alone.stdout == run_cli(["--help"], where.project, where.home).stdout
     assert (alone.status, alone.stderr) == (1, "")
@@ -94,7 +94,7 @@ def test_alone_it_prints_its_help(where: Place) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_examples_that_fits(
-    command: str, where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = run_here([command, "--help"], where, capsys, monkeypatch)
     assert (ran.status, ran.stderr) == (0, "")
@@ -133,7 +133,7 @@ def test_help_loads_nothing_heavy(command: str) -> None:
 def test_a_misspelt_command_says_the_nearest(
     word: str,
     translated: str,
-    where: Place,
+    where: Workspace,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -147,7 +147,7 @@ def test_a_misspelt_command_says_the_nearest(
 
 @pytest.mark.parametrize("command", sorted({*COMMANDS} - {"hook"}))  # its misuse closes: exit 2
 def test_an_option_that_does_not_exist_is_one_clear_line(
-    command: str, where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = run_here([command, *SHOWING.get(command, []), "--nope\x1b[31m"], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
@@ -157,7 +157,7 @@ def test_an_option_that_does_not_exist_is_one_clear_line(
 
 
 @pytest.mark.parametrize("command", [name for name in SHOWING if name in COMMANDS])
-def test_a_reader_who_is_gone_is_no_trouble(command: str, where: Place) -> None:
+def test_a_reader_who_is_gone_is_no_trouble(command: str, where: Workspace) -> None:
     where.write(".claude/settings.json", '{"hooks": {}}')
     words = [f"{warm_path()}/hookline", command, *SHOWING[command]]
     process = subprocess.Popen(
@@ -173,7 +173,7 @@ def test_a_reader_who_is_gone_is_no_trouble(command: str, where: Place) -> None:
 
 
 @pytest.mark.parametrize("words", [["log", "--follow"], ["fire", "--times", "20"], ["fire", "Stop"]])
-def test_an_interrupt_ends_with_130_and_one_line(words: list[str], where: Place) -> None:
+def test_an_interrupt_ends_with_130_and_one_line(words: list[str], where: Workspace) -> None:
     where.write(
         ".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'touch began; sleep 60'\n"
     )
@@ -208,7 +208,7 @@ main()
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
-def on_a_terminal(words: list[str], where: Place, **env: str) -> str:
+def on_a_terminal(words: list[str], where: Workspace, **env: str) -> str:
     """Return what a terminal shows: stdout and stderr together."""
     master, slave = pty.openpty()
     surroundings = clean_env(where.home) | {"TERM": "xterm"}
@@ -233,7 +233,7 @@ def on_a_terminal(words: list[str], where: Place, **env: str) -> str:
     return seen.decode()
 
 
-def test_colours_only_on_a_terminal_that_wants_them(where: Place) -> None:
+def test_colours_only_on_a_terminal_that_wants_them(where: Workspace) -> None:
     assert "\x1b[31mdenied\x1b[0m" in on_a_terminal(["guard", "add", "force-push"], where)
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         (where.project / ".hookline" / "hooks.toml").unlink()
@@ -245,7 +245,7 @@ def test_colours_only_on_a_terminal_that_wants_them(where: Place) -> None:
     assert "\x1b" not in run_cli(words, where.project, where.home, env={"NO_COLOR": ""}).stdout
 
 
-def test_progress_is_shown_on_a_terminal_and_taken_away_again(where: Place) -> None:
+def test_progress_is_shown_on_a_terminal_and_taken_away_again(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", GUARD.replace('"true"', '"sleep 0.02"'))
     shown = on_a_terminal(["fire", "--times", "12"], where)
     assert "\r\x1b[KPreToolUse: " in shown
@@ -273,7 +273,7 @@ def test_json_spells_out_what_a_terminal_would_obey(capsys: pytest.CaptureFixtur
 
 
 def test_whatever_breaks_is_one_line_and_a_status(
-    where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(_args: object) -> int:
         raise ValueError("ouch \x1b[31m")
@@ -294,5 +294,5 @@ def test_the_readme_has_a_line_for_every_command() -> None:
         assert f"`hookline {command}" in readme
 
 
-def test_the_help_is_as_approved(where: Place) -> None:
+def test_the_help_is_as_approved(where: Workspace) -> None:
     check_golden("help.txt", run_cli(["--help"], where.project, where.home).stdout)

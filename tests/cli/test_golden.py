@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli import golden
 from tests.cli.golden import check_golden, normalised
-from tests.cli.run_cli import place, run_cli
+from tests.cli.run_cli import run_cli, workspace
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_text_that_changed_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_process_sees_nothing_of_the_real_user() -> None:
-    with place() as where:
+    with workspace() as where:
         ran = run_cli(["fire", "Stop", "--hook", "Stop=env >&2; exit 2"], where.project, where.home)
         assert ran.status == 2
         assert f"HOME={where.home}" in ran.stdout

@@ -5,13 +5,13 @@ import subprocess
 
 import pytest
 
-from tests.cli.run_cli import Place, clean_env, command_line
+from tests.cli.run_cli import Workspace, clean_env, command_line
 
 
 @pytest.mark.parametrize(
     "words", [("fire", "SessionStart"), ("explain", "SessionStart"), ("doctor",), ("list",)]
 )
-def test_a_command_ends_and_names_the_pipe(words: tuple[str, ...], where: Place) -> None:
+def test_a_command_ends_and_names_the_pipe(words: tuple[str, ...], where: Workspace) -> None:
     where.project.joinpath(".claude").mkdir()
     os.mkfifo(where.project / ".claude/settings.json")
     done = subprocess.run(

@@ -11,7 +11,7 @@ from hookline.cli.main import COMMANDS
 from hookline.extending import Run
 from hookline.model.run import Called
 from tests.cli.journals import NOW, write_runs
-from tests.cli.run_cli import Place, place, run_cli, run_here
+from tests.cli.run_cli import Workspace, run_cli, run_here, workspace
 
 #: One of each kind: colours and cursor (CSI, 7 and 8 bit), titles, links and clipboard (OSC 0, 8, 52), device
 #: strings (DCS, APC), resets, lone controls, C1, reading direction, zero width, tags, line separators.
@@ -119,9 +119,9 @@ WORDS = [words for command, all_words in SHOWN.items() if command in COMMANDS fo
 
 
 @pytest.fixture(scope="module")
-def evil() -> Iterator[Place]:
-    with place() as made:
-        where = Place(made.home, made.project / EVIL_NAME)
+def evil() -> Iterator[Workspace]:
+    with workspace() as made:
+        where = Workspace(made.home, made.project / EVIL_NAME)
         where.project.mkdir()
         where.write(".hookline/hooks.toml", NATIVE)
         where.write(".claude/settings.json", CLAUDE)
@@ -149,7 +149,7 @@ def evil() -> Iterator[Place]:
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 @pytest.mark.parametrize("words", WORDS, ids=lambda words: words[0])
 def test_what_is_printed_is_text_and_nothing_else(
-    evil: Place,
+    evil: Workspace,
     words: list[str],
     as_json: bool,
     capsys: pytest.CaptureFixture[str],
@@ -171,7 +171,7 @@ def test_what_is_printed_is_text_and_nothing_else(
         assert found is None, (found, shown[max(found.start() - 200, 0) : found.end() + 50])
 
 
-def test_what_was_planted_is_there_to_be_seen(evil: Place) -> None:
+def test_what_was_planted_is_there_to_be_seen(evil: Workspace) -> None:
     """Or else the test above would prove nothing."""
     shown = run_cli(["fire", "PreToolUse", "Bash", "command=x"], evil.project, evil.home).stdout
     assert "guard FORGED aa" in shown

@@ -24,7 +24,7 @@ def put(path: Path, *hooks: tuple[str, str]) -> str:
     return str(path)
 
 
-class Place:
+class Workspace:
     def __init__(self, root: Path) -> None:
         self.user = root / "home/.config/hookline"
         self.project = root / "project/.hookline"
@@ -36,8 +36,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
 
 
 def names(loaded: Loaded) -> list[str]:
@@ -48,12 +48,12 @@ def codes(loaded: Loaded) -> list[str]:
     return [diagnostic.code for diagnostic in loaded.diagnostics]
 
 
-def test_the_layers_add_up(place: Place):
-    put(place.user / "hooks.toml", ("Stop", "u1"), ("PreToolUse", "u2"))
-    put(place.user / "hooks.local.toml", ("Stop", "ul"))
-    put(place.project / "hooks.toml", ("Stop", "p1"))
-    put(place.project / "hooks.local.toml", ("PreToolUse", "pl"))
-    loaded = place.load()
+def test_the_layers_add_up(workspace: Workspace):
+    put(workspace.user / "hooks.toml", ("Stop", "u1"), ("PreToolUse", "u2"))
+    put(workspace.user / "hooks.local.toml", ("Stop", "ul"))
+    put(workspace.project / "hooks.toml", ("Stop", "p1"))
+    put(workspace.project / "hooks.local.toml", ("PreToolUse", "pl"))
+    loaded = workspace.load()
     assert names(loaded) == [
         "Stop:u1:user", "PreToolUse:u2:user", "Stop:ul:user", "Stop:p1:project", "PreToolUse:pl:local",
     ]  # fmt: skip
@@ -63,24 +63,26 @@ def test_the_layers_add_up(place: Place):
     ]  # fmt: skip
 
 
-def test_a_project_that_names_an_event_without_hooks_switches_nothing_off(place: Place):
-    put(place.user / "hooks.toml", ("Stop", "u1"))
-    place.project.mkdir()
-    (place.project / "hooks.json").write_text('{"hooks": {"Stop": []}, "disableAllHooks": true}')
-    assert names(place.load()) == ["Stop:u1:user"]
+def test_a_project_that_names_an_event_without_hooks_switches_nothing_off(workspace: Workspace):
+    put(workspace.user / "hooks.toml", ("Stop", "u1"))
+    workspace.project.mkdir()
+    (workspace.project / "hooks.json").write_text('{"hooks": {"Stop": []}, "disableAllHooks": true}')
+    assert names(workspace.load()) == ["Stop:u1:user"]
 
 
-def test_formats_that_may_be_in_a_directory_which_cannot_be_searched_are_not_said_to_be_there(place: Place):
-    place.project.write_text("a file in place of the directory")
-    loaded = place.load()
+def test_formats_that_may_be_in_a_directory_which_cannot_be_searched_are_not_said_to_be_there(
+    workspace: Workspace,
+):
+    workspace.project.write_text("a file in place of the directory")
+    loaded = workspace.load()
     assert {hook.event.name for hook in loaded.hooks if hook.broken} >= {"UserPromptSubmit", "PreToolUse"}
     assert set(codes(loaded)) == {"unreadable"}
 
 
-def test_two_formats_side_by_side_are_an_error_and_the_first_is_in_force(place: Place):
-    put(place.project / "hooks.toml", ("Stop", "toml"))
-    (place.project / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": [{"command": "json"}]}]}}')
-    loaded = place.load()
+def test_two_formats_side_by_side_are_an_error_and_the_first_is_in_force(workspace: Workspace):
+    put(workspace.project / "hooks.toml", ("Stop", "toml"))
+    (workspace.project / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": [{"command": "json"}]}]}}')
+    loaded = workspace.load()
     assert names(loaded) == ["Stop:toml:project"]
     (error,) = loaded.errors
     assert error.code == "two-formats"
@@ -88,11 +90,11 @@ def test_two_formats_side_by_side_are_an_error_and_the_first_is_in_force(place: 
     assert "hooks.toml" in error.message
 
 
-def test_a_file_that_cannot_be_read_is_said_and_the_others_count(place: Place):
-    put(place.user / "hooks.toml", ("Stop", "u1"))
-    place.project.mkdir()
-    (place.project / "hooks.toml").write_text("hooks = [")
-    loaded = place.load()
+def test_a_file_that_cannot_be_read_is_said_and_the_others_count(workspace: Workspace):
+    put(workspace.user / "hooks.toml", ("Stop", "u1"))
+    workspace.project.mkdir()
+    (workspace.project / "hooks.toml").write_text("hooks = [")
+    loaded = workspace.load()
     assert [(hook.event.name, hook.name) for hook in loaded.hooks if hook.broken is None] == [("Stop", "u1")]
     assert {hook.event.name for hook in loaded.hooks if hook.broken} == {
         "UserPromptSubmit", "PreToolUse", "PermissionRequest", "ExecStart",
@@ -102,8 +104,8 @@ def test_a_file_that_cannot_be_read_is_said_and_the_others_count(place: Place):
     assert str(loaded.diagnostics[0].where).endswith(".hookline/hooks.toml:1")
 
 
-def test_nothing_anywhere_is_no_mistake(place: Place):
-    loaded = place.load()
+def test_nothing_anywhere_is_no_mistake(workspace: Workspace):
+    loaded = workspace.load()
     assert (loaded.hooks, loaded.diagnostics) == ((), ())
 
 

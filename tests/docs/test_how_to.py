@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.run_cli import clean_env, place
+from tests.cli.run_cli import clean_env, workspace
 from tests.docs.pages import MARK, Command, PageFile, same_output, script, steps
 from tests.every import every
 from tests.trusting import trust_nothing
@@ -23,7 +23,7 @@ def test_the_commands_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
     commands = [step for step in todo if isinstance(step, Command)]
     if not commands:
         return
-    with place() as where:
+    with workspace() as where:
         trust_nothing(where.home)
         ran = subprocess.run(
             # The pages are written for a user whose home is in the user database, which a call believes.

@@ -14,7 +14,7 @@ import pytest
 import hookline
 from hookline import Engine
 from hookline.telemetry.vocabulary import AT_BEGINNING, AT_END, MACHINE, METRICS, OF_HOOK
-from tests.cli.run_cli import clean_env, place
+from tests.cli.run_cli import clean_env, workspace
 from tests.docs.first_hour import settle
 from tests.docs.pages import Command, same_output, steps
 from tests.trusting import trust_nothing
@@ -50,7 +50,7 @@ def test_the_commands_of_the_readme_print_what_it_shows() -> None:
         step for step in steps(README) if isinstance(step, Command) and step.line.startswith("hookline ")
     ]
     assert len(commands) >= 5
-    with place() as where:
+    with workspace() as where:
         trust_nothing(where.home)
         settle(where.home, where.project)
         for command in commands:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.agents import AGENTS
-from tests.cli.run_cli import Place, Ran
+from tests.cli.run_cli import Ran, Workspace
 from tests.frozen.commands import Command
 
 CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -17,16 +17,16 @@ CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 
 
-def answer_commands(where: Place) -> list[Command]:
+def answer_commands(where: Workspace) -> list[Command]:
     return list(_commands(where).values())
 
 
-def approved_answers(where: Place, done: Sequence[Ran]) -> str:
+def approved_answers(where: Workspace, done: Sequence[Ran]) -> str:
     answers = (_answer(name, ran) for name, ran in zip(_commands(where), done, strict=True))
     return "\n".join(answers).replace(str(where.home), "/home/ada") + "\n"
 
 
-def _commands(where: Place) -> dict[str, Command]:
+def _commands(where: Workspace) -> dict[str, Command]:
     found: dict[str, Command] = {}
     for agent, row in AGENTS.items():
         tool_event, prompt_event = row.gate, row.prompt
@@ -39,11 +39,11 @@ def _commands(where: Place) -> dict[str, Command]:
     return found
 
 
-def _hook(where: Place, agent: str, event: str, **given: Any) -> Command:
+def _hook(where: Workspace, agent: str, event: str, **given: Any) -> Command:
     return Command(where, ["hook", "--dialect", agent, event], **given)
 
 
-def _call(agent: str, event: str, where: Place, tool: str, arguments: Mapping[str, Any]) -> Command:
+def _call(agent: str, event: str, where: Workspace, tool: str, arguments: Mapping[str, Any]) -> Command:
     if agent == "codewhale":
         env = {
             "DEEPSEEK_TOOL_NAME": tool,
@@ -61,7 +61,7 @@ def _call(agent: str, event: str, where: Place, tool: str, arguments: Mapping[st
     return _hook(where, agent, event, stdin=json.dumps(payload))
 
 
-def _prompt(agent: str, event: str, where: Place) -> Command:
+def _prompt(agent: str, event: str, where: Workspace) -> Command:
     if agent == "codewhale":
         payload: dict[str, Any] = {"text": "hello"}
         env = {"DEEPSEEK_MESSAGE": "hello", "DEEPSEEK_WORKSPACE": str(where.project)}
@@ -72,7 +72,7 @@ def _prompt(agent: str, event: str, where: Place) -> Command:
     return _hook(where, agent, event, stdin=json.dumps({**_common(event, where), "prompt": "hello"}))
 
 
-def _common(event: str, where: Place) -> dict[str, Any]:
+def _common(event: str, where: Workspace) -> dict[str, Any]:
     return {
         "session_id": "s-1",
         "transcript_path": "/t",

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.cli.run_cli import Place, Ran, run_cli
+from tests.cli.run_cli import Ran, Workspace, run_cli
 
 
 class Command(Struct, frozen=True):
-    where: Place
+    where: Workspace
     words: Sequence[str]
     stdin: str = ""
     env: Mapping[str, str] = {}
@@ -19,6 +19,6 @@ class Command(Struct, frozen=True):
         return run_cli(self.words, self.where.project, self.where.home, env=self.env, stdin=self.stdin)
 
 
-def command(where: Place, line: str, **given: Any) -> Command:
+def command(where: Workspace, line: str, **given: Any) -> Command:
     """Of a line as it is typed into a shell."""
     return Command(where, shlex.split(line), **given)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from tests.cli.run_cli import Place, Ran
+from tests.cli.run_cli import Ran, Workspace
 from tests.frozen.commands import Command, command
 from tests.frozen.shapes import shape
 
@@ -47,7 +47,7 @@ DOCUMENTS = {
 }
 
 
-def document_commands(where: Place) -> list[Command]:
+def document_commands(where: Workspace) -> list[Command]:
     return [command(where, line) for line in DOCUMENTS.values()]
 
 

@@ -1,6 +1,6 @@
 """One project with hooks of every kind of result, for the commands whose documents and statuses are frozen."""
 
-from tests.cli.run_cli import Place
+from tests.cli.run_cli import Workspace
 
 HOOKS = """\
 [[hooks.PreToolUse]]
@@ -84,7 +84,7 @@ SCRIPT = """\
 """
 
 
-def write_project(where: Place) -> None:
+def write_project(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     where.write(".claude/settings.json", CLAUDE)
     where.write("rewrite.json", REWRITE)

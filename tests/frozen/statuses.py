@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tests.cli.run_cli import Place, Ran
+from tests.cli.run_cli import Ran, Workspace
 from tests.frozen.commands import Command, command
 
 #: As typed, in a project with hooks; in the order they are run.
@@ -102,7 +102,7 @@ hook --dialect claude-code Stop
 """
 
 
-def status_commands(where: Place, nothing: Place) -> list[Command]:
+def status_commands(where: Workspace, nothing: Workspace) -> list[Command]:
     return [
         *(command(where, line) for line in HERE.splitlines()),
         *(command(nothing, line, stdin="{}") for line in NOTHING.splitlines()),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.run_cli import Place, place
+from tests.cli.run_cli import Workspace, workspace
 from tests.frozen.answers import answer_commands, approved_answers
 from tests.frozen.approved import check_approved
 from tests.frozen.documents import approved_documents, document_commands
@@ -13,24 +13,24 @@ from tests.frozen.statuses import approved_statuses, status_commands
 
 
 @pytest.fixture
-def project() -> Iterator[Place]:
-    with place() as where:
+def project() -> Iterator[Workspace]:
+    with workspace() as where:
         write_project(where)
         yield where
 
 
-def test_the_keys_of_every_document(project: Place) -> None:
+def test_the_keys_of_every_document(project: Workspace) -> None:
     done = [command.run() for command in document_commands(project)]
     check_approved("documents.txt", approved_documents(done))
 
 
-def test_every_exit_status(project: Place) -> None:
-    with place() as nothing:
+def test_every_exit_status(project: Workspace) -> None:
+    with workspace() as nothing:
         done = [command.run() for command in status_commands(project, nothing)]
     check_approved("statuses.txt", approved_statuses(done))
 
 
-def test_the_answer_to_every_agent(project: Place) -> None:
+def test_the_answer_to_every_agent(project: Workspace) -> None:
     # An agent's own hooks are not run when it asks, so its answers come from native hooks alone.
     (project.project / ".claude/settings.json").unlink()
     done = [command.run() for command in answer_commands(project)]

@@ -32,7 +32,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def history(cli: InProcess, sessions: int = 3) -> None:
     """Each session pushes by force once, asks for secrets twice, and lists files."""
-    home, project = cli.place.home, str(cli.place.project)
+    home, project = cli.workspace.home, str(cli.workspace.project)
     for number in range(sessions):
         session = ClaudeSession(
             home=home, id=f"s{number}", cwd=project, at=START + number * 86400, lines=[], calls=[]
@@ -83,9 +83,9 @@ def test_rules_and_guards_judge_every_moment_of_every_agent(cli: InProcess) -> N
 def test_a_command_without_a_declaration_is_not_run_and_is_counted(cli: InProcess) -> None:
     history(cli)
     cli.write("~/guard.sh", GUARD)
-    cli.write("~/.config/hookline/hooks.toml", COMMAND.format(home=cli.place.home, more=""))
+    cli.write("~/.config/hookline/hooks.toml", COMMAND.format(home=cli.workspace.home, more=""))
     document = backtest(cli)
-    assert not (cli.place.home / "runs").exists()
+    assert not (cli.workspace.home / "runs").exists()
     (hook,) = document["hooks"]
     assert (hook["asked"], hook["not_judged"], hook["said"]) == (14, 14, {})
     assert hook["why_not_judged"] == 'it does not say side_effects = "none"'
@@ -96,26 +96,26 @@ def test_a_declared_command_runs_once_for_each_different_call(cli: InProcess, by
     history(cli)
     cli.write("~/guard.sh", GUARD)
     more = "" if by_name else 'side_effects = "none"'
-    cli.write("~/.config/hookline/hooks.toml", COMMAND.format(home=cli.place.home, more=more))
+    cli.write("~/.config/hookline/hooks.toml", COMMAND.format(home=cli.workspace.home, more=more))
     words = ("--run", "script") if by_name else ()
     document = backtest(cli, *words)
     # Three different calls of Claude Code, and two of Codex.
-    assert (cli.place.home / "runs").read_text().count("run") == 5
+    assert (cli.workspace.home / "runs").read_text().count("run") == 5
     assert numbers(document) == (6, 3)
     assert document["effects"]["block"]["examples"][0]["reason"] == "not that"
     backtest(cli, *words)
-    assert (cli.place.home / "runs").read_text().count("run") == 5, "its answers are kept"
+    assert (cli.workspace.home / "runs").read_text().count("run") == 5, "its answers are kept"
     cli.write("~/guard.sh", GUARD.replace("secret", "push"))
     document = backtest(cli, *words)
-    assert (cli.place.home / "runs").read_text().count("run") == 10, "another script has other answers"
+    assert (cli.workspace.home / "runs").read_text().count("run") == 10, "another script has other answers"
     assert numbers(document) == (4, 4)
     backtest(cli, "--fresh", *words)
-    assert (cli.place.home / "runs").read_text().count("run") == 15
+    assert (cli.workspace.home / "runs").read_text().count("run") == 15
 
 
 def test_nothing_that_was_recorded_is_executed(cli: InProcess) -> None:
-    project = cli.place.project
-    session = ClaudeSession(home=cli.place.home, id="s", cwd=str(project), lines=[], calls=[]).prompt(
+    project = cli.workspace.project
+    session = ClaudeSession(home=cli.workspace.home, id="s", cwd=str(project), lines=[], calls=[]).prompt(
         "$(touch pwned)"
     )
     session.call(f"touch {project}/pwned")
@@ -167,7 +167,7 @@ def test_a_hook_in_shadow_is_counted_and_has_no_effect(cli: InProcess) -> None:
 
 def test_hooks_of_a_project_judge_only_its_own_sessions_and_only_if_they_are_trusted(cli: InProcess) -> None:
     history(cli)
-    other = ClaudeSession(home=cli.place.home, id="o", cwd="/srv/other", lines=[], calls=[]).prompt("x")
+    other = ClaudeSession(home=cli.workspace.home, id="o", cwd="/srv/other", lines=[], calls=[]).prompt("x")
     other.call("git push --force")
     other.write()
     cli.write(".hookline/hooks.toml", rules(push="deny Bash(git push*)"))
@@ -202,7 +202,7 @@ def test_answers_by_functions_and_results_of_tools_are_judged_each_time(cli: InP
             return ProjectEngine(engine, engine.loader.files([]), directory, [])
 
     dialects = {each.name: each for each in every_dialect()}
-    sources = find_sources(list(dialects.values()), {"HOME": str(cli.place.home)})
+    sources = find_sources(list(dialects.values()), {"HOME": str(cli.workspace.home)})
     judge = EventJudge(One())  # pyright: ignore[reportArgumentType] it only asks for the engine of a place
     totals = asyncio.run(Backtest(judge).read(sources.found, dialects, lambda _: None))
     assert len(seen) == 7
@@ -212,7 +212,7 @@ def test_answers_by_functions_and_results_of_tools_are_judged_each_time(cli: InP
 def test_the_page_is_one_file_without_scripts_in_which_everything_is_escaped(
     cli: InProcess, tmp_path: Path
 ) -> None:
-    session = ClaudeSession(home=cli.place.home, id="s", cwd="/srv/<b>", lines=[], calls=[]).prompt("x")
+    session = ClaudeSession(home=cli.workspace.home, id="s", cwd="/srv/<b>", lines=[], calls=[]).prompt("x")
     session.call("git push --force '<script>alert(1)</script>' https://x.test/?token=ghp_" + "a1B2" * 9)
     session.write()
     cli.write(
@@ -255,7 +255,7 @@ def test_without_transcripts_it_says_where_it_looked(cli: InProcess) -> None:
     assert "hookline guard test" in ran.stdout
     assert json.loads(cli.call("backtest", "--json").stdout)["sessions"] == 0
     history(cli, 1)
-    ran = cli.call("backtest", "--since", "1h", "--from", str(cli.place.home / ".claude"))
+    ran = cli.call("backtest", "--since", "1h", "--from", str(cli.workspace.home / ".claude"))
     assert (ran.status, "have nothing of that time; --since all" in ran.stdout) == (0, True)
     ran = cli.call("backtest", "--since", "all")
     assert (ran.status, "No hook concerns these events" in ran.stdout) == (0, True)
@@ -265,7 +265,7 @@ def test_without_transcripts_it_says_where_it_looked(cli: InProcess) -> None:
 def test_what_cannot_be_read_is_counted_in_words(cli: InProcess, command: str) -> None:
     cli.write("~/.config/hookline/hooks.toml", rules(push="deny Bash(git push*)"))
     session = ClaudeSession(
-        home=cli.place.home, id="bad", cwd=str(cli.place.project), at=START, lines=[], calls=[]
+        home=cli.workspace.home, id="bad", cwd=str(cli.workspace.project), at=START, lines=[], calls=[]
     )
     session.prompt("go")
     session.call("git push")
@@ -274,7 +274,7 @@ def test_what_cannot_be_read_is_counted_in_words(cli: InProcess, command: str) -
     session.at -= 86400
     session.call("ls")
     session.write()
-    with next(cli.place.home.rglob("bad.jsonl")).open("ab") as file:
+    with next(cli.workspace.home.rglob("bad.jsonl")).open("ab") as file:
         file.truncate(file.tell() + LONGEST_LINE)  # one line, which takes no room on the disk
     ran = cli.call(command, "--since", "all")
     received = " ".join(ran.stdout.split())
@@ -288,10 +288,10 @@ def test_what_cannot_be_read_is_counted_in_words(cli: InProcess, command: str) -
 
 def test_transcripts_that_are_named_are_known_by_their_first_record(cli: InProcess) -> None:
     history(cli, 2)
-    claude = next(cli.place.home.rglob("s0.jsonl"))
+    claude = next(cli.workspace.home.rglob("s0.jsonl"))
     cli.write("~/.config/hookline/hooks.toml", rules(push="deny Bash(git push*)"))
     assert numbers(backtest(cli, "--from", str(claude))) == (1, 1)
-    directory = str(cli.place.home / ".codex")
+    directory = str(cli.workspace.home / ".codex")
     assert numbers(backtest(cli, "--from", str(claude), "--from", directory)) == (2, 2)
 
 
@@ -314,9 +314,9 @@ def test_several_processes_find_what_one_finds(cli: InProcess, monkeypatch: pyte
 def test_a_directory_that_is_no_path_is_told_and_the_rest_is_judged(cli: InProcess) -> None:
     """Directories in a transcript are text, and may be anything."""
     for number, cwd in enumerate(("/srv/\0x", "", "relative/x", "/nowhere/at/all", "/proc/1/root")):
-        session = ClaudeSession(home=cli.place.home, id=f"s{number}", cwd="/srv", lines=[], calls=[]).prompt(
-            "go"
-        )
+        session = ClaudeSession(
+            home=cli.workspace.home, id=f"s{number}", cwd="/srv", lines=[], calls=[]
+        ).prompt("go")
         session.call("git push --force")
         session.lines[:] = [
             line.replace('"cwd": "/srv"', f'"cwd": {json.dumps(cwd)}') for line in session.lines

@@ -24,7 +24,7 @@ class Planted:
 
     def __init__(self, cli: InProcess) -> None:
         self.cli = cli
-        self.home = cli.place.home
+        self.home = cli.workspace.home
         self.file = cli.write("~/.config/hookline/hooks.toml", rules(guard="deny Bash(rm *)"))
         self.journal = PastJournal(self.home)
 
@@ -224,8 +224,8 @@ def test_without_transcripts_it_says_where_it_looked(cli: InProcess) -> None:
     assert "No agent has left a session here yet; searched ~/.claude/projects" in ran.stdout
     assert "Nothing is proven yet" in ran.stdout
     assert json.loads(cli.call("coverage", "--json").stdout)["sessions"] == 0
-    codex_session(cli.place.home, "01a1e248-aaaa", "/srv/app", ["rm -r x"])
-    for file in (cli.place.home / ".codex/sessions").rglob("*.jsonl"):
+    codex_session(cli.workspace.home, "01a1e248-aaaa", "/srv/app", ["rm -r x"])
+    for file in (cli.workspace.home / ".codex/sessions").rglob("*.jsonl"):
         os.utime(file, (1e9, 1e9))
     ran = cli.call("coverage")
     assert (ran.status, "`--since all` reads older ones" in ran.stdout) == (0, True)
@@ -250,11 +250,11 @@ def written_at(file: Path, at: float) -> Path:
 @pytest.mark.parametrize("place", ["~", "project"])
 @pytest.mark.parametrize("agent", list(SWITCHES))
 def test_a_switch_that_is_older_than_the_calls_is_their_cause(
-    planted: Planted, agent: str, place: str
+    planted: Planted, agent: str, workspace: str
 ) -> None:
     name, text, says, setting = SWITCHES[agent]
-    project = str(planted.cli.place.project)
-    file = written_at(planted.cli.write(f"~/{name}" if place == "~" else name, text), START + HOUR)
+    project = str(planted.cli.workspace.project)
+    file = written_at(planted.cli.write(f"~/{name}" if workspace == "~" else name, text), START + HOUR)
     for at in (0.0, 2 * HOUR):
         if agent == "claude":
             session = planted.session(f"s{at}", at=START + at, cwd=project)
@@ -267,7 +267,7 @@ def test_a_switch_that_is_older_than_the_calls_is_their_cause(
             codex_session(planted.home, f"s{at}", project, ["rm -r x"], at=START + at)
     status, document = planted.coverage()
     (missed,) = document["missed"]
-    whose = "a file of yours" if place == "~" else "this project"
+    whose = "a file of yours" if workspace == "~" else "this project"
     assert (status, missed["cause"]) == (1, "settings")
     assert missed["why"].startswith(f"{file}:{says}{whose} makes ")
     assert missed["why"].endswith(f"; fix: remove {setting}")
@@ -278,7 +278,7 @@ def test_a_switch_that_is_older_than_the_calls_is_their_cause(
 def test_a_switch_set_after_the_calls_or_that_did_not_hold_is_no_cause(
     planted: Planted, since: float, cause: str
 ) -> None:
-    project = str(planted.cli.place.project)
+    project = str(planted.cli.workspace.project)
     name, text, *_ = SWITCHES["claude"]
     written_at(planted.cli.write(name, text), START + since)
     seen = planted.session("seen", cwd=project)
@@ -299,7 +299,7 @@ def test_a_switch_set_after_the_calls_or_that_did_not_hold_is_no_cause(
 def test_entries_in_a_project_that_the_agent_does_not_trust_are_the_cause(
     planted: Planted, level: str | None
 ) -> None:
-    project = planted.cli.place.project
+    project = planted.cli.workspace.project
     (project / ".git").mkdir(exist_ok=True)
     entry = {"type": "command", "command": "hookline hook codex"}
     text = json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}, indent=1)

@@ -13,7 +13,7 @@ import pytest
 from hookline.engine.host.approvals import ApprovalAnswer, ApprovalQueue, QueuedCall
 from hookline.journal.file import journal_path
 from hookline.journal.reader import read_journal
-from tests.cli.run_cli import Place, clean_env, place
+from tests.cli.run_cli import Workspace, clean_env, workspace
 from tests.hook.test_headless import AGENT, CALL, GUARD
 from tests.waiting import wait_until
 
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def queue_of(where: Place) -> ApprovalQueue:
+def queue_of(where: Workspace) -> ApprovalQueue:
     return ApprovalQueue({"HOME": str(where.home)})
 
 
 def asked(
-    where: Place, settings: str, answer: Callable[[QueuedCall], object] | None = None
+    where: Workspace, settings: str, answer: Callable[[QueuedCall], object] | None = None
 ) -> dict[str, str]:
     """Let an agent without a user ask; meanwhile somebody answers. Return the answer that the agent gets."""
     where.write("~/.config/hookline/hooks.toml", GUARD)
@@ -57,7 +57,7 @@ def asked(
     return found
 
 
-def command(where: Place, *words: str) -> "subprocess.CompletedProcess[str]":
+def command(where: Workspace, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "hookline", "approvals", *words], env=clean_env(where.home), cwd=where.project,
         capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
@@ -66,7 +66,7 @@ def command(where: Place, *words: str) -> "subprocess.CompletedProcess[str]":
 
 def test_a_person_lets_the_exact_call_run(tmp_path: Path) -> None:
     del tmp_path
-    with place() as where:
+    with workspace() as where:
 
         def person(call: QueuedCall) -> None:
             listed = command(where)
@@ -89,7 +89,7 @@ def test_a_person_lets_the_exact_call_run(tmp_path: Path) -> None:
 
 
 def test_a_denial_has_the_words_of_the_person() -> None:
-    with place() as where:
+    with workspace() as where:
 
         def person(call: QueuedCall) -> None:
             assert (
@@ -103,7 +103,7 @@ def test_a_denial_has_the_words_of_the_person() -> None:
 
 
 def test_nobody_answers_so_it_is_denied_and_a_later_answer_has_no_effect() -> None:
-    with place() as where:
+    with workspace() as where:
         answer = asked(where, "approvals = 0.5\n")
         assert answer["decision"] == "deny"
         assert "sure? (denied: nobody has answered in time)" in answer["reason"]
@@ -113,7 +113,7 @@ def test_nobody_answers_so_it_is_denied_and_a_later_answer_has_no_effect() -> No
 
 
 def test_a_file_that_others_can_write_is_no_answer() -> None:
-    with place() as where:
+    with workspace() as where:
 
         def person(call: QueuedCall) -> None:
             file = Path(queue_of(where).directory, f"{call.pending.id}.answer")
@@ -125,7 +125,7 @@ def test_a_file_that_others_can_write_is_no_answer() -> None:
 
 
 def test_without_the_setting_nothing_waits() -> None:
-    with place() as where:
+    with workspace() as where:
         answer = asked(where, "")
     assert answer["decision"] == "deny"
     assert "nobody can be asked" in answer["reason"]

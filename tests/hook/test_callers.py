@@ -14,7 +14,7 @@ from hookline.dialects.registry import caller_of, standard_dialects
 from hookline.events import PRE_TOOL_USE
 from hookline.extending import HookReply
 from hookline.hook.call.answer import AgentCall
-from tests.cli.run_cli import clean_env, place
+from tests.cli.run_cli import clean_env, workspace
 from tests.recorded import recorded_cases
 
 HERE = Path(__file__).parents[1] / "dialects"
@@ -105,7 +105,7 @@ def test_a_call_without_an_opinion_lets_cursor_go_on() -> None:
 
 def test_two_entries_for_one_call_of_cursor_run_a_guard_once() -> None:
     """Cursor starts its own entry and the one that Claude Code has at the same time, with the same payload."""
-    with place() as where:
+    with workspace() as where:
         line = f"echo x >> {where.home}/ran; sleep 0.7; echo no >&2; exit 2"
         guard = f"[[hooks.PreToolUse]]\nhooks = [{{ command = {json.dumps(line)} }}]\n"
         where.write("~/.config/hookline/hooks.toml", guard)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.cli.run_cli import Place, clean_env, place
+from tests.cli.run_cli import Workspace, clean_env, workspace
 
 GUARD = '[[hooks.PreToolUse]]\nhooks = [{ type = "builtin", command = "ask", args = ["sure?"] }]\n'
 CALL = {
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def asked(where: Place, *options: str, terminal: bool = False) -> dict[str, str]:
+def asked(where: Workspace, *options: str, terminal: bool = False) -> dict[str, str]:
     """Return the answer to a call of an agent that was started with these options."""
     where.write("~/.config/hookline/hooks.toml", GUARD)
     program = where.home / "gemini"
@@ -49,13 +49,13 @@ def asked(where: Place, *options: str, terminal: bool = False) -> dict[str, str]
     ("options", "terminal"), [(("-p", "do it"), True), (("--prompt=do it",), True), ((), False)]
 )
 def test_without_a_user_an_ask_is_a_denial_with_its_reason(options: tuple[str, ...], terminal: bool) -> None:
-    with place() as where:
+    with workspace() as where:
         answer = asked(where, *options, terminal=terminal)
     assert answer["decision"] == "deny"
     assert answer["reason"].startswith("sure? (nobody can be asked: Gemini CLI runs without a user")
 
 
 def test_at_a_terminal_the_user_is_asked() -> None:
-    with place() as where:
+    with workspace() as where:
         answer = asked(where, "--model", "x", terminal=True)
     assert (answer["decision"], answer["reason"]) == ("ask", "sure?")

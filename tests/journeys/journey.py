@@ -12,7 +12,7 @@ from hookline.config.install.self_calls import entry_call
 from hookline.dialects.installer import Entry, InstallScope, Site
 from hookline.dialects.registry import dialect_named
 from tests.agents import AGENTS
-from tests.cli.run_cli import Place, Ran, clean_env, run_cli
+from tests.cli.run_cli import Ran, Workspace, clean_env, run_cli
 
 FORCE = "git push --force"
 MISSING = "Hookline is not installed. Remove this entry from"
@@ -21,7 +21,7 @@ MISSING = "Hookline is not installed. Remove this entry from"
 class Journey:
     """One user, with a home and a project."""
 
-    def __init__(self, where: Place) -> None:
+    def __init__(self, where: Workspace) -> None:
         self.where = where
 
     def run(self, *words: str, status: int = 0) -> Ran:

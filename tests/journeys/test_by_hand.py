@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.commands.hook.entries import faster, pinned_program
-from tests.cli.run_cli import Place, Ran, clean_env, run_cli
+from tests.cli.run_cli import Ran, Workspace, clean_env, run_cli
 
 GUARD = """\
 [[hooks.PreToolUse]]
@@ -19,25 +19,25 @@ command = "grep -q rm && { echo no rm here >&2; exit 2; } || exit 0"
 """
 
 
-def command(where: Place, *words: str) -> Ran:
+def command(where: Workspace, *words: str) -> Ran:
     return run_cli(list(words), where.project, where.home)
 
 
 @pytest.fixture
-def installed(where: Place) -> Place:
+def installed(where: Workspace) -> Workspace:
     where.write("~/.config/hookline/hooks.toml", GUARD)
     assert command(where, "install", "claude-code", "--yes").status == 0
     return where
 
 
-def asked(where: Place) -> bool:
+def asked(where: Workspace) -> bool:
     """Return True if doctor believes that Claude Code has called Hookline."""
     found = json.loads(command(where, "doctor", "--json").stdout)
     (claude,) = [each for each in found["agents"] if each["agent"] == "claude-code"]
     return claude["seen"] is not None
 
 
-def payload(where: Place, line: str = "rm x") -> bytes:
+def payload(where: Workspace, line: str = "rm x") -> bytes:
     return json.dumps(
         {
             "hook_event_name": "PreToolUse",
@@ -61,7 +61,7 @@ def payload(where: Place, line: str = "rm x") -> bytes:
         ("agent", "--model", "demo", "-p", "hello"),
     ],
 )
-def test_no_command_runs_the_entries(words: tuple[str, ...], installed: Place) -> None:
+def test_no_command_runs_the_entries(words: tuple[str, ...], installed: Workspace) -> None:
     ran = command(installed, *words)
     assert "Traceback" not in ran.stderr
     if words[0] in ("fire", "explain"):
@@ -73,7 +73,7 @@ def test_no_command_runs_the_entries(words: tuple[str, ...], installed: Place) -
     assert '"hookline hook"' not in runs
 
 
-def test_a_call_at_a_terminal_is_answered_and_proves_nothing(installed: Place) -> None:
+def test_a_call_at_a_terminal_is_answered_and_proves_nothing(installed: Workspace) -> None:
     """The relay leaves it to the program, which records that a person called."""
     line = [
         *faster(pinned_program()).split(),
@@ -107,7 +107,7 @@ def test_a_call_at_a_terminal_is_answered_and_proves_nothing(installed: Place) -
     assert asked(installed)
 
 
-def test_fire_says_where_the_outcome_holds(installed: Place) -> None:
+def test_fire_says_where_the_outcome_holds(installed: Workspace) -> None:
     (installed.home / ".codex").mkdir()
     ran = command(installed, "fire", "PreToolUse", "Bash", "command=rm x")
     assert "  holds in: Claude Code\n" in ran.stdout
@@ -135,7 +135,7 @@ def test_fire_says_where_the_outcome_holds(installed: Place) -> None:
     )
 
 
-def test_a_line_in_place_of_a_tool_is_refused(where: Place) -> None:
+def test_a_line_in_place_of_a_tool_is_refused(where: Workspace) -> None:
     for name in ("fire", "explain"):
         ran = command(where, name, "PreToolUse", "git push --force")
         assert ran.status == 1

@@ -13,7 +13,7 @@ import pytest
 
 from hookline.testing import recorded
 from tests.agents import AGENTS, OTHERS
-from tests.cli.run_cli import Place, clean_env, run_cli
+from tests.cli.run_cli import Workspace, clean_env, run_cli
 from tests.history.past import ClaudeSession
 from tests.journeys.journey import FORCE, MISSING, Journey
 from tests.team.fleet.machines import FILES, Machine, signed
@@ -25,7 +25,7 @@ RECORDED = [name for name in OTHERS if name not in ("gen-code", "codewhale", "do
 
 
 @pytest.fixture
-def journey(where: Place) -> Journey:
+def journey(where: Workspace) -> Journey:
     return Journey(where)
 
 
@@ -295,7 +295,7 @@ def test_what_a_killed_process_left_is_done_later(journey: Journey) -> None:
 
 def test_an_expired_bundle_denies_and_every_command_says_so(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    journey = Journey(Place(machine.home, machine.project))
+    journey = Journey(Workspace(machine.home, machine.project))
     now = int(time.time())
     offered = signed(4, files=FILES, issued=now - 9_000, expires=now - 60)
     assert machine.at(now - 7_200).offer(offered).what == "activated"
@@ -314,7 +314,7 @@ def test_an_expired_bundle_denies_and_every_command_says_so(tmp_path: Path) -> N
     assert expired not in journey.run("doctor").stdout
 
 
-def test_a_hook_about_files_is_asked_about_shell_lines_in_its_own_agent(where: Place) -> None:
+def test_a_hook_about_files_is_asked_about_shell_lines_in_its_own_agent(where: Workspace) -> None:
     """An agent asks its own hooks about its tools for files; Hookline asks them about what a shell line writes."""
     journey = Journey(where)
     line = "grep -q generated && { echo not by hand >&2; exit 2; } || echo asked >> $HOME/asked"

@@ -11,7 +11,7 @@ import pytest
 from hookline.config.engine import Engine
 from hookline.config.install.plan import installed_entries
 from hookline.dialects.installer import Site
-from tests.cli.run_cli import Place, clean_env, run_cli
+from tests.cli.run_cli import Workspace, clean_env, run_cli
 
 COUNT = 'echo ran >> "$HOME/{name}"; grep -q rm && {{ echo no rm here >&2; exit 2; }} || exit 0'
 GUARD = f"[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\nname = 'guard'\ncommand = '{COUNT.format(name='guard')}'\n"
@@ -26,7 +26,7 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def guard(where: Place) -> None:
+def guard(where: Workspace) -> None:
     where.write("~/.config/hookline/hooks.toml", GUARD)
 
 
@@ -35,7 +35,7 @@ def entry(dialect: str, *options: str, event: str = "PreToolUse") -> list[str]:
     return [sys.executable, "-I", "-m", "hookline", *words]
 
 
-def payload(where: Place, agent: str, **fields: object) -> bytes:
+def payload(where: Workspace, agent: str, **fields: object) -> bytes:
     call = {
         "hook_event_name": "PreToolUse", "session_id": "s-1", "cwd": str(where.project), "tool_name": "Bash",
         "tool_input": {"command": "rm x"}, "tool_use_id": "t-1", **CALLS[agent], **fields,
@@ -43,7 +43,7 @@ def payload(where: Place, agent: str, **fields: object) -> bytes:
     return json.dumps(call).encode()
 
 
-def begin(where: Place, words: list[str], sent: bytes, **env: str) -> "subprocess.Popen[bytes]":
+def begin(where: Workspace, words: list[str], sent: bytes, **env: str) -> "subprocess.Popen[bytes]":
     line = [*words[:-1], "--home", str(where.home), words[-1]]
     process = subprocess.Popen(
         line, cwd=where.project, env={**clean_env(where.home), **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -56,7 +56,7 @@ def begin(where: Place, words: list[str], sent: bytes, **env: str) -> "subproces
     return process
 
 
-def ran(where: Place, name: str = "guard") -> int:
+def ran(where: Workspace, name: str = "guard") -> int:
     file = where.home / name
     return len(file.read_text().split()) if file.exists() else 0
 
@@ -66,7 +66,7 @@ def said(process: "subprocess.Popen[bytes]") -> str:
     return (out + err).decode()
 
 
-def test_two_agents_entries_for_one_call_at_the_same_time(where: Place) -> None:
+def test_two_agents_entries_for_one_call_at_the_same_time(where: Workspace) -> None:
     """Grok runs Claude Code's entry beside its own, and gives each another time and name."""
     first = begin(where, entry("claude-code"), payload(where, "grok", timestamp="1"), GROK_HOOK_NAME="a")
     second = begin(where, entry("grok"), payload(where, "grok", timestamp="2"), GROK_HOOK_NAME="b")
@@ -75,7 +75,7 @@ def test_two_agents_entries_for_one_call_at_the_same_time(where: Place) -> None:
     assert ran(where) == 1
 
 
-def test_two_entries_that_an_agent_runs_in_order(where: Place) -> None:
+def test_two_entries_that_an_agent_runs_in_order(where: Workspace) -> None:
     answers = [
         said(begin(where, entry(name), payload(where, "grok", timestamp=name), GROK_HOOK_NAME=name))
         for name in ("claude-code", "grok")
@@ -87,7 +87,7 @@ def test_two_entries_that_an_agent_runs_in_order(where: Place) -> None:
     assert ran(where) == 2
 
 
-def test_entries_with_other_promises_ask_each_hook_once(where: Place) -> None:
+def test_entries_with_other_promises_ask_each_hook_once(where: Workspace) -> None:
     """For the user Hookline's own guards run, in the project also hooks of other agents."""
     theirs = {
         "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": COUNT.format(name="theirs")}]}]}
@@ -102,7 +102,7 @@ def test_entries_with_other_promises_ask_each_hook_once(where: Place) -> None:
 
 
 @pytest.mark.parametrize("of_project", [False, True])
-def test_a_hook_that_two_agents_configure_runs_once(where: Place, of_project: bool) -> None:
+def test_a_hook_that_two_agents_configure_runs_once(where: Workspace, of_project: bool) -> None:
     line = COUNT.format(name="theirs")
     home = "" if of_project else "~/"
     claude = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}]}}
@@ -121,7 +121,7 @@ def test_a_hook_that_two_agents_configure_runs_once(where: Place, of_project: bo
     assert ran(where, "theirs") == 1
 
 
-def test_a_project_cannot_stand_in_for_a_hook_of_the_user(where: Place, tmp_path: Path) -> None:
+def test_a_project_cannot_stand_in_for_a_hook_of_the_user(where: Workspace, tmp_path: Path) -> None:
     """The same command in a file of the project, which nobody trusts, would otherwise switch the user's hook off."""
     line = COUNT.format(name="theirs")
     claude = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": line}]}]}}
@@ -138,7 +138,7 @@ def test_a_project_cannot_stand_in_for_a_hook_of_the_user(where: Place, tmp_path
     assert ran(where, "theirs") == 2
 
 
-def test_doctor_and_install_say_that_an_agent_calls_twice(where: Place) -> None:
+def test_doctor_and_install_say_that_an_agent_calls_twice(where: Workspace) -> None:
     for scope in ("--user", "--project"):
         found = run_cli(["install", "claude-code", scope, "--yes"], where.project, where.home)
         assert found.status == 0
@@ -160,7 +160,7 @@ def test_doctor_and_install_say_that_an_agent_calls_twice(where: Place) -> None:
     ids=["the same entry in two files", "its own entry and Claude Code's"],
 )
 def test_entries_of_an_agent_whose_calls_have_no_ids(
-    entries: tuple[tuple[str, str, str], ...], where: Place
+    entries: tuple[tuple[str, str, str], ...], where: Workspace
 ) -> None:
     """Copilot CLI runs its entries in order, and says to each from which file it is."""
     arguments = {"command": "rm x", "description": "d"}
@@ -207,7 +207,7 @@ REPEATED: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
 }  # fmt: skip
 
 
-def commands(where: Place, agent: str, event: str) -> list[str]:
+def commands(where: Workspace, agent: str, event: str) -> list[str]:
     """Return the installed lines for an event: the user's, and the project's."""
     dialect = Engine().loader.dialect(agent)
     env = {"HOME": str(where.home)}
@@ -218,7 +218,7 @@ def commands(where: Place, agent: str, event: str) -> list[str]:
 
 
 @pytest.mark.parametrize("agent", REPEATED)
-def test_an_agent_that_runs_equal_entries_of_two_files(agent: str, where: Place) -> None:
+def test_an_agent_that_runs_equal_entries_of_two_files(agent: str, where: Workspace) -> None:
     event, sent, env = REPEATED[agent]
     for scope in ("--user", "--project"):
         found = run_cli(["install", agent, scope, "--yes", "--no-relay"], where.project, where.home)
@@ -246,7 +246,7 @@ def test_an_agent_that_runs_equal_entries_of_two_files(agent: str, where: Place)
     assert len(commands(where, agent, event)) == 1
 
 
-def test_doctor_names_equal_entries_that_are_both_run(where: Place) -> None:
+def test_doctor_names_equal_entries_that_are_both_run(where: Workspace) -> None:
     """A project's entry as it was written before it named its file."""
     for scope in ("--user", "--project"):
         run_cli(["install", "reasonix", scope, "--yes"], where.project, where.home)

@@ -8,22 +8,22 @@ from pathlib import Path
 from hookline import Engine
 from hookline.config.pauses import GuardPauses
 from hookline.guards import RECOMMENDED
-from tests.cli.run_cli import Place, clean_env, run_cli
+from tests.cli.run_cli import Workspace, clean_env, run_cli
 
 LINE = "cd app && git push -uf"
 
 
-def command(where: Place, *words: str) -> str:
+def command(where: Workspace, *words: str) -> str:
     """Return what the command says, in one line."""
     return " ".join(run_cli(list(words), where.project, where.home).stdout.split())
 
 
-def entry(where: Place) -> str:
+def entry(where: Workspace) -> str:
     settings = json.loads((where.home / ".claude/settings.json").read_text())
     return settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
 
 
-def is_denied(where: Place, number: int) -> bool:
+def is_denied(where: Workspace, number: int) -> bool:
     """Call the entry as Claude Code does."""
     payload = {
         "hook_event_name": "PreToolUse", "session_id": "s-1", "cwd": str(where.project), "tool_name": "Bash",
@@ -41,7 +41,7 @@ def is_denied(where: Place, number: int) -> bool:
     return answer["permissionDecision"] == "deny"
 
 
-def test_from_shadow_to_enforce_and_back(where: Place) -> None:
+def test_from_shadow_to_enforce_and_back(where: Workspace) -> None:
     assert "they run and are recorded, but stop nothing" in command(
         where, "guard", "add", "recommended", "--user", "--shadow"
     )

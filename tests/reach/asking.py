@@ -17,7 +17,7 @@ from tests.reach.calls import FILES, Caller, MadeCall
 GUARDS_DIRECTORY = Path(__file__).parent / "guards"
 
 
-class Place:
+class Workspace:
     """A scratch home with a project in it, which has the guards of these dialects."""
 
     def __init__(self, top: Path, *dialects: str) -> None:
@@ -41,12 +41,12 @@ def install(dialect: str, project: Path) -> Path:
 class Asked:
     """One question, and its result."""
 
-    def __init__(self, place: Place, dialect: str, caller: Caller) -> None:
-        self.place = place
+    def __init__(self, workspace: Workspace, dialect: str, caller: Caller) -> None:
+        self.workspace = workspace
         self.caller = caller
         self.engine = Engine(tools=caller.tools)
-        file = str(place.project / FILES[dialect])
-        loaded = self.engine.load(str(place.project), [file], [dialect], trust=True)
+        file = str(workspace.project / FILES[dialect])
+        loaded = self.engine.load(str(workspace.project), [file], [dialect], trust=True)
         assert not loaded.diagnostics, loaded.diagnostics
         #: What did not go as it should.
         self.problems: list[str] = []
@@ -55,7 +55,7 @@ class Asked:
         self.dialect: Dialect | None = self.engine.loader.dialect(caller.dialect) if caller.dialect else None
 
     def session(self) -> Session:
-        project = str(self.place.project)
+        project = str(self.workspace.project)
         session = self.engine.session("s-1", cwd=project, project_dir=project)
         session.tools = self.dialect.own_tools if self.dialect is not None else None
         return session
@@ -64,7 +64,7 @@ class Asked:
         """The payload of a call, as it arrives from the agent."""
         if self.caller.payload is None or self.dialect is None:
             return ToolCall(tool_name=tool, tool_input=dict(arguments))
-        raw, env = self.caller.payload(tool, arguments, str(self.place.project))
+        raw, env = self.caller.payload(tool, arguments, str(self.workspace.project))
         document = read_payload(raw, self.dialect, env)
         event_of(document, self.dialect, self.dialect.events[self.caller.event])
         parsed = self.dialect.wire.parse(document)
@@ -80,7 +80,7 @@ class Asked:
         await self.engine.close()
 
     async def _check(self, call: MadeCall) -> None:
-        outcome = await self.ask(call.tool, call.at(str(self.place.home), str(self.place.project)))
+        outcome = await self.ask(call.tool, call.at(str(self.workspace.home), str(self.workspace.project)))
         if self.denied(outcome) is not call.denied or (
             call.denied and call.guard.says not in (outcome.reason or "")
         ):
@@ -96,17 +96,17 @@ class Asked:
 
 
 def wrongly_answered(
-    place: Place, dialect: str, caller: Caller, call: MadeCall, run: Callable[..., Ran] = run_cli
+    workspace: Workspace, dialect: str, caller: Caller, call: MadeCall, run: Callable[..., Ran] = run_cli
 ) -> str:
     """Return what is wrong about the answer of the real `hookline hook`; empty if nothing is."""
     assert caller.payload is not None
-    arguments = call.at(str(place.home), str(place.project))
-    raw, env = caller.payload(call.tool, arguments, str(place.project))
+    arguments = call.at(str(workspace.home), str(workspace.project))
+    raw, env = caller.payload(call.tool, arguments, str(workspace.project))
     # Hooks that the agent runs itself, and those in a file that can be anywhere, have to be named.
     to_name = dialect in ("docker-agent", caller.dialect, *caller.reads)
-    named = ["--config", str(place.project / FILES[dialect])] if to_name else []
+    named = ["--config", str(workspace.project / FILES[dialect])] if to_name else []
     words = ["hook", "--dialect", caller.dialect, *named, caller.event]
-    ran = run(words, place.project, place.home, stdin=raw, env=env)
+    ran = run(words, workspace.project, workspace.home, stdin=raw, env=env)
     denied = ran.status == 2 or '"deny"' in ran.stdout
     if denied is call.denied and (not denied or call.guard.says in ran.stdout + ran.stderr):
         return ""

@@ -11,14 +11,14 @@ import pytest
 from hookline import Engine
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
 from tests.agents import WITH_FILES
-from tests.reach.asking import Asked, Place, install, wrongly_answered
+from tests.reach.asking import Asked, Workspace, install, wrongly_answered
 from tests.reach.calls import AGENT, CALLERS, FILES, GUARDS, OUTSIDE, SSH, Caller, MadeCall, sample
 from tests.trusting import trust_all_of
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    made = Place(tmp_path_factory.mktemp("reach"), *FILES)
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    made = Workspace(tmp_path_factory.mktemp("reach"), *FILES)
     before = os.environ["HOME"]
     os.environ["HOME"] = str(made.home)
     yield made
@@ -27,8 +27,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 @pytest.mark.parametrize("caller", CALLERS.values(), ids=CALLERS)
 @pytest.mark.parametrize("dialect", FILES)
-def test_a_guard_stops_what_it_is_about_whoever_calls(dialect: str, caller: Caller, place: Place) -> None:
-    asked = Asked(place, dialect, caller)
+def test_a_guard_stops_what_it_is_about_whoever_calls(
+    dialect: str, caller: Caller, workspace: Workspace
+) -> None:
+    asked = Asked(workspace, dialect, caller)
     asyncio.run(asked.check(sample(caller, dialect)))
     assert asked.problems == []
     # Calls that passed were judged, too.
@@ -58,9 +60,9 @@ def test_every_cell_has_a_call_that_is_stopped_and_one_that_is_not() -> None:
 
 @pytest.mark.parametrize("dialect", FILES)
 def test_a_script_that_searches_all_of_its_input_would_stop_harmless_calls(
-    dialect: str, place: Place
+    dialect: str, workspace: Workspace
 ) -> None:
-    asked = Asked(place, dialect, AGENT)
+    asked = Asked(workspace, dialect, AGENT)
     text = "rm -rf ~/.ssh/id ../x"
     write = MadeCall("Write", {"file_path": "{project}/notes.txt", "content": text}, OUTSIDE, denied=False)
     asyncio.run(asked.check([write, MadeCall("Read", {"limit": 1, "file_path": text[7:]}, SSH)]))
@@ -117,11 +119,11 @@ def test_the_agent_is_stopped_by_guards_of_every_dialect(
     ],
 )
 def test_the_command_answers_with_guards_of_other_agents(dialect: str, name: str, tmp_path: Path) -> None:
-    place, caller = Place(tmp_path, dialect), CALLERS[name]
-    trust_all_of(place.home, place.project)
+    workspace, caller = Workspace(tmp_path, dialect), CALLERS[name]
+    trust_all_of(workspace.home, workspace.project)
     wrong = [
         received
         for each in sample(caller, dialect)[::3]
-        if (received := wrongly_answered(place, dialect, caller, each))
+        if (received := wrongly_answered(workspace, dialect, caller, each))
     ]
     assert wrong == []

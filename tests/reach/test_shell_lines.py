@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.engine.memory import memory_of
-from tests.reach.asking import Asked, Place
+from tests.reach.asking import Asked, Workspace
 from tests.reach.calls import CALLERS, FILES
 from tests.reach.shell_lines import made_calls
-from tests.reach.test_reach import place
+from tests.reach.test_reach import workspace
 
-__all__ = ["place"]
+__all__ = ["workspace"]
 
 #: The tool with which each of these agents runs a line, and its argument.
 _SHELLS = {"native": ("Bash", "command"), "docker-agent": ("shell", "cmd")}
@@ -19,8 +19,8 @@ _SHELLS = {"native": ("Bash", "command"), "docker-agent": ("shell", "cmd")}
 
 @pytest.mark.parametrize("caller", _SHELLS)
 @pytest.mark.parametrize("dialect", FILES)
-def test_guards_of_files_are_asked_about_shell_lines(dialect: str, caller: str, place: Place) -> None:
-    asked = Asked(place, dialect, CALLERS[caller])
+def test_guards_of_files_are_asked_about_shell_lines(dialect: str, caller: str, workspace: Workspace) -> None:
+    asked = Asked(workspace, dialect, CALLERS[caller])
     hooks = memory_of(asked.engine).store.hooks
     assert {hook.actions for hook in hooks} == ({"all"} if dialect == "native" else {"named"})
     memory_of(asked.engine).store.swap([replace(hook, actions="all") for hook in hooks])

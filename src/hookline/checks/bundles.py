@@ -30,16 +30,16 @@ def bundles(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     settings = bundle_settings(context.env)
     if settings is None:
         return
-    place, now = BundleStore(settings.place), time.time()
+    store, now = BundleStore(settings.directory), time.time()
     with suppress(BundleError):
-        names = place.names()
+        names = store.names()
         for name in names:
             with suppress(BundleError):
-                yield from _in_force(place.active(name, settings), place, loaded, now)
+                yield from _in_force(store.active(name, settings), store, loaded, now)
         if not names:
             message = f"no bundle is active on {settings.machine}"
             yield _said("warning", "no-bundle", message, settings.file, fix="hookline fleet pull")
-    yield from _taken(place, settings, now)
+    yield from _taken(store, settings, now)
 
 
 def _in_force(bundle: "Bundle", store: "BundleStore", loaded: Loaded, now: float) -> Iterator[Diagnostic]:

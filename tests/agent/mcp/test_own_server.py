@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from tests.cli.run_cli import Place, clean_env, place, run_cli
+from tests.cli.run_cli import Workspace, clean_env, run_cli, workspace
 
 RULE = "deny Bash(terraform * destroy*)"
 EXAMPLES = [
@@ -14,11 +14,11 @@ EXAMPLES = [
 
 
 def test_a_model_writes_a_guard_tests_it_and_reads_the_log() -> None:
-    with place() as where:
+    with workspace() as where:
         _play(where)
 
 
-def _play(where: Place) -> None:
+def _play(where: Workspace) -> None:
     server = {
         "command": sys.executable,
         "args": ["-I", "-m", "hookline", "mcp"],

@@ -98,7 +98,7 @@ def test_a_server_that_fails_is_told_of_without_its_secrets(
     assert "(no-such-${FOXTROT} ${FOXTROT}) cannot be started" in received["missing"]
     for name in ("dies", "chatty"):
         assert "its last output: cannot use ${FOXTROT}, ${GOLF} and [redacted];" in received[name]
-    written = [file for file in here.place.home.rglob("*") if file.is_file() and file.name != ".mcp.json"]
+    written = [file for file in here.workspace.home.rglob("*") if file.is_file() and file.name != ".mcp.json"]
     assert any("journal" in str(file) for file in written)
     for text in (ran.stdout, ran.stderr, *(file.read_text(errors="replace") for file in written)):
         assert _leaked(text) == []

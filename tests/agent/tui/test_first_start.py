@@ -9,7 +9,7 @@ from hookline.agent.tui.dialog import GUARD
 from tests.agent.models.provider_answers import chat
 from tests.agent.tui.real_terminal import RealTerminal
 from tests.agent.tui.test_provider_faults import serving
-from tests.agent.tui.test_real_terminal import Place
+from tests.agent.tui.test_real_terminal import Workspace
 from tests.cli.run_cli import clean_env, command_line
 from tests.waiting import LONG
 
@@ -17,10 +17,10 @@ _LINE = [sys.executable, "-m", "hookline.app", "agent"]
 
 
 def test_with_a_key_it_asks_for_a_model_once(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+    workspace = Workspace(tmp_path)
     with serving(chat("Hello."), chat("Again.")) as server:
         env = clean_env(tmp_path, {"OPENAI_API_KEY": "sk-0123456789", "OPENAI_BASE_URL": f"{server.url}/v1"})
-        first = RealTerminal(_LINE, place.project, env)
+        first = RealTerminal(_LINE, workspace.project, env)
         try:
             first.until("Which model?")
             assert "openai:gpt" in first.text
@@ -34,7 +34,7 @@ def test_with_a_key_it_asks_for_a_model_once(tmp_path: Path) -> None:
         finally:
             first.close()
         again = subprocess.run(
-            command_line(["agent", "--print", "hi"]), cwd=place.project, env=env, input="", capture_output=True,
+            command_line(["agent", "--print", "hi"]), cwd=workspace.project, env=env, input="", capture_output=True,
             text=True, timeout=LONG, check=False,
         )  # fmt: skip
         assert again.stdout == "Again.\n"
@@ -50,9 +50,9 @@ def _answers(terminal: RealTerminal, keys: str, question: str) -> None:
 
 
 def test_without_a_key_the_demo_leaves_nothing_behind(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+    workspace = Workspace(tmp_path)
     before = _files(tmp_path)
-    terminal = RealTerminal(_LINE, place.project, clean_env(tmp_path))
+    terminal = RealTerminal(_LINE, workspace.project, clean_env(tmp_path))
     try:
         terminal.until("No model is set up")
         assert "set HOOKLINE_MODEL" in terminal.text
@@ -70,12 +70,12 @@ def _files(home: Path) -> set[str]:
 
 
 def test_piped_text_is_context_of_the_prompt(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+    workspace = Workspace(tmp_path)
     with serving(chat("It is short.")) as server:
         env = clean_env(tmp_path, {"OPENAI_API_KEY": "sk-0123456789", "OPENAI_BASE_URL": f"{server.url}/v1"})
         words = ["agent", "--print", "what is this?", "--model", "openai:toy-1"]
         done = subprocess.run(
-            command_line(words), cwd=place.project, env=env, input="line one\nline two\n", capture_output=True,
+            command_line(words), cwd=workspace.project, env=env, input="line one\nline two\n", capture_output=True,
             text=True, timeout=LONG, check=False,
         )  # fmt: skip
         assert done.stdout == "It is short.\n"

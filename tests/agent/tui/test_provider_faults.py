@@ -12,7 +12,7 @@ from tests.agent.models.loopback_server import Loopback, Reply, error
 from tests.agent.models.provider_answers import chat
 from tests.agent.tui import screens
 from tests.agent.tui.real_terminal import RealTerminal
-from tests.agent.tui.test_real_terminal import Place
+from tests.agent.tui.test_real_terminal import Workspace
 from tests.cli.run_cli import clean_env
 
 
@@ -49,15 +49,15 @@ def test_a_turn_survives_429_529_a_cut_stream_and_overflow(tmp_path: Path) -> No
         chat("They looked at the notes.", usage=_usage(300)),
         chat("The notes say hello.", usage=_usage(400)),
     )
-    place = Place(tmp_path)
-    place.write([])
-    (place.project / "notes.txt").write_text("hello\n")
+    workspace = Workspace(tmp_path)
+    workspace.write([])
+    (workspace.project / "notes.txt").write_text("hello\n")
     settings = tmp_path / ".config/hookline/settings.toml"
     settings.write_text(settings.read_text() + "\n[agent]\ncontext_window = 2000\n")
     with serving(*replies) as server:
         line = [sys.executable, "-m", "hookline.app", "agent", "--model", "openai:toy-1"]
         terminal = RealTerminal(
-            [*line, "--base-url", f"{server.url}/v1"], place.project, clean_env(tmp_path), 40
+            [*line, "--base-url", f"{server.url}/v1"], workspace.project, clean_env(tmp_path), 40
         )
         try:
             terminal.until("Enter sends")

@@ -19,7 +19,7 @@ LINE = [sys.executable, "-m", "hookline.app", "agent", "--model", "scripted:scri
 _READ = {"name": "Read", "input": {"file_path": "script.json"}}
 
 
-class Place:
+class Workspace:
     def __init__(self, home: Path) -> None:
         self.home, self.project = home, home / "project"
         self.project.mkdir()
@@ -59,24 +59,24 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
 
 
-def _ended(terminal: RealTerminal, place: Place, status: int = 0) -> None:
+def _ended(terminal: RealTerminal, workspace: Workspace, status: int = 0) -> None:
     assert terminal.status() == status
     assert terminal.settings == terminal.before
-    wait_until(lambda: not place.left_running())
+    wait_until(lambda: not workspace.left_running())
 
 
-def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
+def test_a_session_from_its_start_to_ctrl_d(workspace: Workspace) -> None:
     """A paste is one prompt, Ctrl-C keeps what has arrived, another width is another layout."""
     slow = "".join(f"line {number} of it\n\n" for number in range(2000))
-    place.write(
+    workspace.write(
         [{"text": "You pasted."}, {"text": slow, "pause": 0.02}, {"text": "The end."}],
         SessionEnd="cat > ended.json",
     )
-    with place.terminal() as terminal:
+    with workspace.terminal() as terminal:
         terminal.until("Enter sends")
         assert "an agent under your hooks" in terminal.text
         assert terminal.settings != terminal.before
@@ -102,14 +102,14 @@ def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
         terminal.until("The end.")
         terminal.until("idle ·")
         terminal.types("\x04")
-        _ended(terminal, place, 0)
-    assert json.loads((place.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
+        _ended(terminal, workspace, 0)
+    assert json.loads((workspace.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
     assert b"\x1b[?1049h" not in terminal.raw
 
 
-def test_lines_typed_before_the_screen_is_there_are_prompts_in_order(place: Place) -> None:
-    place.write([{"text": "One."}, {"text": "Two."}, {"text": "Three."}], SessionEnd="cat > ended.json")
-    with place.terminal([*LINE, "zeroth"]) as terminal:
+def test_lines_typed_before_the_screen_is_there_are_prompts_in_order(workspace: Workspace) -> None:
+    workspace.write([{"text": "One."}, {"text": "Two."}, {"text": "Three."}], SessionEnd="cat > ended.json")
+    with workspace.terminal([*LINE, "zeroth"]) as terminal:
         terminal.types("first\rsecond\rhalf a li")
         terminal.until("Three.")
         terminal.until("> half a li")
@@ -118,64 +118,64 @@ def test_lines_typed_before_the_screen_is_there_are_prompts_in_order(place: Plac
         places = [shown.index(each) for each in order]
         assert places == sorted(places)
         terminal.types("\x15/exit\r")
-        _ended(terminal, place)
-    assert json.loads((place.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
+        _ended(terminal, workspace)
+    assert json.loads((workspace.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
 
 
-def test_ctrl_c_in_a_hook_ends_the_hook_and_twice_it_leaves(place: Place) -> None:
-    place.write(
+def test_ctrl_c_in_a_hook_ends_the_hook_and_twice_it_leaves(workspace: Workspace) -> None:
+    workspace.write(
         [{"tool_calls": [_READ]}, {"text": "never"}], PreToolUse="sleep 3600", SessionEnd="cat > ended.json"
     )
-    with place.terminal() as terminal:
+    with workspace.terminal() as terminal:
         terminal.until("Enter sends")
         terminal.types("go\r")
         terminal.until("hook the PreToolUse one")
-        wait_until(lambda: any("sleep 3600" in line for line in place.left_running()))
+        wait_until(lambda: any("sleep 3600" in line for line in workspace.left_running()))
         terminal.types("\x03")
         terminal.until("■ stopped: hook the PreToolUse one (PreToolUse)")
-        wait_until(lambda: not any("sleep 3600" in line for line in place.left_running()))
+        wait_until(lambda: not any("sleep 3600" in line for line in workspace.left_running()))
         # The first one leaves, if it comes soon after the one that stopped the hook; else the second one does.
         terminal.types("\x03")
         terminal.until(
-            lambda: (place.project / "ended.json").exists() or "\n Ctrl-C again leaves" in terminal.text
+            lambda: (workspace.project / "ended.json").exists() or "\n Ctrl-C again leaves" in terminal.text
         )
-        if not (place.project / "ended.json").exists():
+        if not (workspace.project / "ended.json").exists():
             terminal.types("\x03")
-        _ended(terminal, place, 130)
-    assert json.loads((place.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
+        _ended(terminal, workspace, 130)
+    assert json.loads((workspace.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
 
 
-def test_a_signal_ends_the_hook_that_runs_and_the_session(place: Place) -> None:
+def test_a_signal_ends_the_hook_that_runs_and_the_session(workspace: Workspace) -> None:
     """SIGTERM, as of a machine that shuts down: the end of the session is seen, its hooks have their time."""
-    ends = f"cat > ended.json; {waits_for(place.project / 'go')}"
-    place.write([{"tool_calls": [_READ]}], PreToolUse="sleep 3600", SessionEnd=ends)
-    with place.terminal() as terminal:
+    ends = f"cat > ended.json; {waits_for(workspace.project / 'go')}"
+    workspace.write([{"tool_calls": [_READ]}], PreToolUse="sleep 3600", SessionEnd=ends)
+    with workspace.terminal() as terminal:
         terminal.until("Enter sends")
         terminal.types("go\r")
-        wait_until(lambda: any("sleep 3600" in line for line in place.left_running()))
+        wait_until(lambda: any("sleep 3600" in line for line in workspace.left_running()))
         terminal.process.terminate()
         terminal.until("hook the SessionEnd one")
-        assert not any("sleep 3600" in line for line in place.left_running())
-        (place.project / "go").touch()
-        _ended(terminal, place, 130)
-    assert json.loads((place.project / "ended.json").read_text())["reason"] == "other"
+        assert not any("sleep 3600" in line for line in workspace.left_running())
+        (workspace.project / "go").touch()
+        _ended(terminal, workspace, 130)
+    assert json.loads((workspace.project / "ended.json").read_text())["reason"] == "other"
 
 
-def test_a_closed_terminal_ends_the_session_and_everything_in_it(place: Place) -> None:
-    place.write([{"tool_calls": [_READ]}], PreToolUse="sleep 3600", SessionEnd="cat > ended.json")
-    with place.terminal() as terminal:
+def test_a_closed_terminal_ends_the_session_and_everything_in_it(workspace: Workspace) -> None:
+    workspace.write([{"tool_calls": [_READ]}], PreToolUse="sleep 3600", SessionEnd="cat > ended.json")
+    with workspace.terminal() as terminal:
         terminal.until("Enter sends")
         terminal.types("go\r")
-        wait_until(lambda: any("sleep 3600" in line for line in place.left_running()))
+        wait_until(lambda: any("sleep 3600" in line for line in workspace.left_running()))
         terminal.hangs_up()
         terminal.status()
-        wait_until(lambda: not place.left_running())
-    assert json.loads((place.project / "ended.json").read_text())["reason"] == "other"
+        wait_until(lambda: not workspace.left_running())
+    assert json.loads((workspace.project / "ended.json").read_text())["reason"] == "other"
 
 
-def test_it_is_suspended_and_comes_back(place: Place) -> None:
-    place.write([{"text": "Still here."}])
-    with place.terminal(["/bin/bash", "--norc", "--noediting", "-i"]) as terminal:
+def test_it_is_suspended_and_comes_back(workspace: Workspace) -> None:
+    workspace.write([{"text": "Still here."}])
+    with workspace.terminal(["/bin/bash", "--norc", "--noediting", "-i"]) as terminal:
         terminal.types(f"PS1='shell: '; {' '.join(LINE)}\r")
         terminal.until("Enter sends")
         terminal.types("\x1a")
@@ -192,18 +192,18 @@ def test_it_is_suspended_and_comes_back(place: Place) -> None:
         assert terminal.status() == 0
 
 
-def test_a_hook_that_writes_to_the_terminal_does_not_wreck_it(place: Place) -> None:
+def test_a_hook_that_writes_to_the_terminal_does_not_wreck_it(workspace: Workspace) -> None:
     mess = r"\033[?1049h\033[2J\033[10;1H\033[31;7mBOO\033[5;10r\033[?25l\033(0"
-    place.write(
+    workspace.write(
         [{"tool_calls": [_READ]}, {"text": "All is well."}],
         PreToolUse=f"printf '{mess}' > $(cat device); stty -F $(cat device) sane; touch ran",
     )
-    with place.terminal() as terminal:
-        (place.project / "device").write_text(os.ttyname(terminal.device))
+    with workspace.terminal() as terminal:
+        (workspace.project / "device").write_text(os.ttyname(terminal.device))
         terminal.until("Enter sends")
         terminal.types("go\r")
         terminal.until("All is well.")
-        assert (place.project / "ran").exists()
+        assert (workspace.project / "ran").exists()
         terminal.until(lambda: terminal.settings[3] != terminal.before[3])
         terminal.types("hello there")
         terminal.until("> hello there")
@@ -211,4 +211,4 @@ def test_a_hook_that_writes_to_the_terminal_does_not_wreck_it(place: Place) -> N
         assert rows[-2] == "> hello there"
         assert "idle ·" in rows[-1]
         terminal.types("\x15\x04")
-        _ended(terminal, place, 0)
+        _ended(terminal, workspace, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.tui.test_real_terminal import LINE, Place
+from tests.agent.tui.test_real_terminal import LINE, Workspace
 from tests.cli.run_cli import clean_env
 from tests.waiting import wait_until
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 class Tmux:
     """A new server with one window."""
 
-    def __init__(self, place: Place) -> None:
-        self._words = ["tmux", "-S", str(place.home / "socket"), "-f", "/dev/null"]
-        self._env = {**clean_env(place.home), "LC_ALL": "C.UTF-8"}
-        self._cwd = place.project
+    def __init__(self, workspace: Workspace) -> None:
+        self._words = ["tmux", "-S", str(workspace.home / "socket"), "-f", "/dev/null"]
+        self._env = {**clean_env(workspace.home), "LC_ALL": "C.UTF-8"}
+        self._cwd = workspace.project
         self.does("new-session", "-d", "-x", "100", "-y", "30", shlex.join(LINE))
 
     def does(self, *words: str) -> str:
@@ -48,9 +48,9 @@ class Tmux:
 
 @pytest.fixture
 def tmux(tmp_path: Path) -> Generator[Tmux]:
-    place = Place(tmp_path)
-    place.write([{"text": "Here."}])
-    one = Tmux(place)
+    workspace = Workspace(tmp_path)
+    workspace.write([{"text": "Here."}])
+    one = Tmux(workspace)
     yield one
     one.does("kill-server")
 

@@ -11,7 +11,7 @@ from hookline.cli.commands.completion import SHELLS
 from hookline.cli.commands.completion.run import CommandWords, all_commands, bash, fish, zsh
 from hookline.cli.main import COMMANDS
 from hookline.events import EVENTS
-from tests.cli.run_cli import Place, run_cli, run_here
+from tests.cli.run_cli import Workspace, run_cli, run_here
 
 _ASK = """
 source "$1"
@@ -71,7 +71,7 @@ def test_bash_offers_directories_where_one_is_wanted(script: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_that_is_here_can_read_its_script(shell: str, where: Place) -> None:
+def test_a_shell_that_is_here_can_read_its_script(shell: str, where: Workspace) -> None:
     ran = run_cli(["completion", shell], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     there = shutil.which(shell)
@@ -95,7 +95,7 @@ def _in_fish(option: str) -> str:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_offered_is_what_the_help_says(
-    command: str, where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = next(each for each in all_commands() if each.name == command)
     page = run_here([command, "--help"], where, capsys, monkeypatch).stdout
@@ -103,7 +103,7 @@ def test_what_is_offered_is_what_the_help_says(
         assert option in page
 
 
-def test_another_shell_is_refused_with_those_there_are(where: Place) -> None:
+def test_another_shell_is_refused_with_those_there_are(where: Workspace) -> None:
     ran = run_cli(["completion", "tcsh"], where.project, where.home)
     assert (ran.status, ran.stdout) == (1, "")
     assert "'bash', 'zsh', 'fish'" in ran.stderr

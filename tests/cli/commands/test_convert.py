@@ -17,7 +17,7 @@ from hookline.model.raw import Exited
 from hookline.model.wire import HookInvocation
 from hookline.schemas.examples import INFO, example_payload
 from tests.agents import AGENTS as ROWS
-from tests.cli.run_cli import Place, Ran, clean_env, place, run_cli, run_here
+from tests.cli.run_cli import Ran, Workspace, clean_env, run_cli, run_here, workspace
 from tests.warm_process import warm_path
 
 FILES = {
@@ -36,8 +36,8 @@ OTHERS = {
 
 
 @pytest.fixture
-def where() -> Iterator[Place]:
-    with place() as made:
+def where() -> Iterator[Workspace]:
+    with workspace() as made:
         yield made
 
 
@@ -45,7 +45,7 @@ class Convert:
     """Entries of Claude Code or another agent in a project, and what they mean in another one."""
 
     def __init__(
-        self, where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self.where = where
         self._of_test = (capsys, monkeypatch)
@@ -72,7 +72,7 @@ class Convert:
 
 
 @pytest.fixture
-def convert(where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Convert:
+def convert(where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Convert:
     return Convert(where, capsys, monkeypatch)
 
 
@@ -142,7 +142,7 @@ def test_every_agent_runs_the_hooks_of_every_other(convert: Convert, source: str
         assert text.count(f"--config {file}") == len({name for one in found["entries"] for name in one["to"]})
 
 
-def convert_process(where: Place, *words: str) -> Ran:
+def convert_process(where: Workspace, *words: str) -> Ran:
     return run_cli(list(words), where.project, where.home)
 
 
@@ -439,7 +439,7 @@ def test_hooks_that_run_one_after_another_have_the_time_of_all(convert: Convert)
 # --- how it runs
 
 
-def run_line(where: Place, line: str, given: object, **env: str) -> "subprocess.CompletedProcess[str]":
+def run_line(where: Workspace, line: str, given: object, **env: str) -> "subprocess.CompletedProcess[str]":
     """As an agent runs the command of an entry."""
     return subprocess.run(
         ["bash", "-c", line], input=json.dumps(given), cwd=where.project,
@@ -448,7 +448,7 @@ def run_line(where: Place, line: str, given: object, **env: str) -> "subprocess.
 
 
 @pytest.mark.parametrize("target", ["codex", "gemini-cli"])
-def test_hookline_runs_hooks_as_their_own_agent_would(where: Place, target: str) -> None:
+def test_hookline_runs_hooks_as_their_own_agent_would(where: Workspace, target: str) -> None:
     guard = "jq -e '.tool_input.file_path | test(\"env$\") | not' >/dev/null || { echo not this file >&2; exit 2; }"
     entry = {"type": "command", "command": guard, "onFailure": "block"}
     where.write(
@@ -480,7 +480,7 @@ def test_hookline_runs_hooks_as_their_own_agent_would(where: Place, target: str)
         assert ("not this file" in said.stdout + said.stderr) is denied, said
 
 
-def call_of(where: Place, event: str, **more: str) -> dict[str, object]:
+def call_of(where: Workspace, event: str, **more: str) -> dict[str, object]:
     tool = "run_shell_command" if event == "BeforeTool" else "Bash"
     return {
         "session_id": "s", "cwd": str(where.project), "hook_event_name": event, "timestamp": "2026-01-01T00:00:00Z",
@@ -489,7 +489,7 @@ def call_of(where: Place, event: str, **more: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("target", ["codex", "gemini-cli"])
-def test_a_change_of_the_original_counts_at_once(where: Place, target: str) -> None:
+def test_a_change_of_the_original_counts_at_once(where: Workspace, target: str) -> None:
     for number in range(2):
         line = f"echo reason {number} >&2; exit 2"
         hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}]}
@@ -502,7 +502,7 @@ def test_a_change_of_the_original_counts_at_once(where: Place, target: str) -> N
 
 
 @pytest.mark.parametrize("target", ["codex", "gemini-cli"])
-def test_a_guard_closes_where_the_original_is_gone(where: Place, target: str) -> None:
+def test_a_guard_closes_where_the_original_is_gone(where: Workspace, target: str) -> None:
     """The entry contains a path: after a move it denies until the file is converted again."""
     hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]}
     where.write(FILES["claude-code"], json.dumps({"hooks": hooks}))
@@ -524,7 +524,7 @@ def test_a_guard_closes_where_the_original_is_gone(where: Place, target: str) ->
     ],
 )
 def test_each_file_that_is_converted_has_calls_of_its_own(
-    where: Place, source: str, files: Sequence[str]
+    where: Workspace, source: str, files: Sequence[str]
 ) -> None:
     """A file whose path does not say whose it is runs as one of the agent that was named."""
     where.write(".git/HEAD", "")
@@ -544,7 +544,7 @@ def test_each_file_that_is_converted_has_calls_of_its_own(
         assert f"reason {number}" in each.stdout + each.stderr, each
 
 
-def test_a_file_is_read_as_one_of_the_agent_that_was_named(where: Place) -> None:
+def test_a_file_is_read_as_one_of_the_agent_that_was_named(where: Workspace) -> None:
     """A hook that exits with 1 fails: Claude Code continues, and a native guard would close."""
     line = "echo broken >&2; exit 1"
     entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
@@ -589,7 +589,7 @@ def test_what_is_no_longer_needed_goes(convert: Convert) -> None:
         assert len(config["hooks"]["state"]) == len(hooks)
 
 
-def test_converted_entries_stay_when_hookline_is_uninstalled(where: Place) -> None:
+def test_converted_entries_stay_when_hookline_is_uninstalled(where: Workspace) -> None:
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
     where.write(FILES["claude-code"], json.dumps({"hooks": hooks}))
     for words in (

@@ -74,7 +74,7 @@ def test_a_variable_that_points_into_the_project_neither_hides_nor_switches_off(
     here.write(FILE, GUARDS)
     here.write(".hookline/hooks.toml", "")
     here.write("cfg/hookline/hooks.toml", 'disable = ["no pushes"]\n')
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(here.place.project / "cfg"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(here.workspace.project / "cfg"))
     ran = here.call("list", "--json")
     hooks = json.loads(ran.stdout)["hooks"]
     assert [(hook["hook"], hook["scope"], hook["mode"]) for hook in hooks] == [

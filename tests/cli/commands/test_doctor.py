@@ -19,7 +19,7 @@ from hookline.journal.file import encoded
 from hookline.model.run import Called
 from tests.cli.doctor_case import DoctorCase, alarms, parsed
 from tests.cli.golden import check_golden
-from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
+from tests.cli.run_cli import Workspace, clean_env, command_line, run_cli, workspace
 from tests.schemas.samples import Checker
 from tests.trusting import trust_nothing
 
@@ -63,7 +63,7 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DoctorCase:
     return DoctorCase(tmp_path, monkeypatch)
 
 
-def rich(where: Place) -> None:
+def rich(where: Workspace) -> None:
     where.write(".claude/settings.json", CLAUDE)
     where.write(".claude/hooks/guard.sh", f"{MARKER}exit 2\n")
     where.write(".claude/hooks/audit.sh", MARKER).chmod(0o644)
@@ -73,7 +73,7 @@ def rich(where: Place) -> None:
 
 
 def test_a_rich_project_in_words() -> None:
-    with place() as where:
+    with workspace() as where:
         rich(where)
         ran = run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
     assert (ran.status, ran.stderr) == (1, "")
@@ -81,14 +81,14 @@ def test_a_rich_project_in_words() -> None:
 
 
 def test_nothing_configured_is_one_line_with_the_next_step() -> None:
-    with place() as where:
+    with workspace() as where:
         ran = run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
     assert (ran.status, ran.stderr) == (1, "")
     check_golden("doctor_nothing.txt", ran.stdout)
 
 
 def test_nothing_is_run_and_no_file_is_touched() -> None:
-    with place() as where:
+    with workspace() as where:
         rich(where)
         before = snapshot(where.home)
         run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
@@ -101,7 +101,7 @@ def snapshot(top: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def test_the_json_fits_its_schema_and_says_what_the_text_says() -> None:
-    with place() as where:
+    with workspace() as where:
         rich(where)
         ran = run_cli(["doctor", "--json"], where.project, where.home, env=PLAIN_PATH)
         nothing = run_cli(["doctor", "--json"], where.home / "..", where.home / "none", env=PLAIN_PATH)
@@ -120,7 +120,7 @@ def test_the_json_fits_its_schema_and_says_what_the_text_says() -> None:
 
 
 def test_warnings_alone_are_no_failure_unless_that_is_asked_for() -> None:
-    with place() as where:
+    with workspace() as where:
         where.write(
             ".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true", rewrites = true }]\n'
         )
@@ -139,7 +139,7 @@ def test_warnings_alone_are_no_failure_unless_that_is_asked_for() -> None:
     ],
 )
 def test_a_request_that_cannot_be_met_is_one_clear_line(words: list[str], said: str) -> None:
-    with place() as where:
+    with workspace() as where:
         ran = run_cli(["doctor", *words], where.project, where.home)
     assert (ran.status, ran.stdout) == (1, "")
     assert said in ran.stderr
@@ -181,7 +181,7 @@ def test_escapes_and_secrets_in_a_configuration_are_not_printed() -> None:
     entry = (
         f'command = "curl -H \'Authorization: Bearer {key}\' \\u001b[31mred"\nname = "a\\u001b]0;x\\u0007b"'
     )
-    with place() as where:
+    with workspace() as where:
         where.write(".hookline/hooks.toml", f"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n{entry}\nonce = 3\n")
         where.write(".codewhale/hooks.toml", f'[[hooks]]\nevent = "{key}"\ncommand = "true"\n')
         text = run_cli(["doctor"], where.project, where.home)
@@ -194,7 +194,7 @@ def test_escapes_and_secrets_in_a_configuration_are_not_printed() -> None:
 
 
 def test_a_reader_who_had_enough_is_fine() -> None:
-    with place() as where:
+    with workspace() as where:
         rich(where)
         line = f"{shlex.join(command_line(['doctor']))} | head -n 1"
         ran = subprocess.run(
@@ -209,7 +209,7 @@ def test_a_reader_who_had_enough_is_fine() -> None:
 
 
 def test_the_help_has_examples_and_the_meaning_of_its_status() -> None:
-    with place() as where:
+    with workspace() as where:
         ran = run_cli(["doctor", "--help"], where.project, where.home)
     assert "hookline doctor --dialect claude-code" in ran.stdout
     assert "exit status: 0" in ran.stdout

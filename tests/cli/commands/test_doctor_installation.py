@@ -10,13 +10,13 @@ import pytest
 from hookline.cli.commands.hook.entries import faster, pinned_program
 from tests.cli.commands.test_install import OTHERS, command, commands, file_of, install
 from tests.cli.published_schema import valid_document
-from tests.cli.run_cli import Place, clean_env
+from tests.cli.run_cli import Workspace, clean_env
 from tests.trusting import trust_nothing
 
 GUARD = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "allow"\n'
 
 
-def doctor(where: Place, *words: str) -> dict[str, Any]:
+def doctor(where: Workspace, *words: str) -> dict[str, Any]:
     return valid_document("doctor", command(where, "doctor", *words, "--json").stdout)
 
 
@@ -28,7 +28,7 @@ def sites(document: dict[str, Any], at: int = 0) -> list[Any]:
     return document["agents"][at]["sites"]
 
 
-def test_nothing_installed_is_said(where: Place) -> None:
+def test_nothing_installed_is_said(where: Workspace) -> None:
     (where.home / ".claude").mkdir()
     ran = command(where, "doctor")
     begins = "Where Hookline is installed and asked\n  Claude Code: not installed\n  `hookline install` installs it\n\n"
@@ -40,7 +40,7 @@ def test_nothing_installed_is_said(where: Place) -> None:
 
 
 @pytest.mark.parametrize("agent", OTHERS)
-def test_the_file_and_line_of_the_first_entry_are_told(where: Place, agent: str) -> None:
+def test_the_file_and_line_of_the_first_entry_are_told(where: Workspace, agent: str) -> None:
     install(where, agent)
     document = doctor(where, "--dialect", agent)
     user, project = sites(document)
@@ -52,7 +52,7 @@ def test_the_file_and_line_of_the_first_entry_are_told(where: Place, agent: str)
     assert document["agents"][0]["seen"] is None
 
 
-def test_a_call_is_seen_with_and_without_a_hook(where: Place) -> None:
+def test_a_call_is_seen_with_and_without_a_hook(where: Workspace) -> None:
     install(where, "claude-code", "--events", "PreToolUse")
     (line,) = commands(where, "claude-code", "--user")
 
@@ -73,7 +73,7 @@ def test_a_call_is_seen_with_and_without_a_hook(where: Place) -> None:
     assert re.search(r"    last asked: \S+ \S+ at PreToolUse in ~/project\n", shown)
 
 
-def test_what_keeps_an_agent_from_running_it_is_said(where: Place) -> None:
+def test_what_keeps_an_agent_from_running_it_is_said(where: Workspace) -> None:
     install(where, "claude-code", "codex", "gemini-cli", "codewhale")
     where.write(
         "~/.claude.json", json.dumps({"projects": {str(where.home): {"hasTrustDialogAccepted": True}}})
@@ -97,7 +97,7 @@ def test_what_keeps_an_agent_from_running_it_is_said(where: Place) -> None:
     assert translated["codewhale"] == ("untrusted", f"hooks.enabled in {whale} turns all hooks off")
 
 
-def test_a_program_that_has_moved_is_said_here_and_by_the_doctor(where: Place) -> None:
+def test_a_program_that_has_moved_is_said_here_and_by_the_doctor(where: Workspace) -> None:
     install(where, "claude-code", "--events", "PreToolUse,Stop")
     file = file_of(where, "claude-code", "--user")
     file.write_text(file.read_text().replace(faster(pinned_program()), "/opt/old/hookline"))
@@ -124,7 +124,7 @@ def test_a_program_that_has_moved_is_said_here_and_by_the_doctor(where: Place) -
     assert problem == f"it starts {relay}, and this is {pinned_program()}"
 
 
-def test_our_own_entries_in_a_project_are_trusted_and_no_others(where: Place) -> None:
+def test_our_own_entries_in_a_project_are_trusted_and_no_others(where: Workspace) -> None:
     trust_nothing(where.home)
     mine = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}'
     where.write(".claude/settings.json", mine)
@@ -143,7 +143,7 @@ def test_our_own_entries_in_a_project_are_trusted_and_no_others(where: Place) ->
     assert document["waiting_for_trust"] == 2
 
 
-def test_a_file_that_cannot_be_read_is_a_line(where: Place) -> None:
+def test_a_file_that_cannot_be_read_is_a_line(where: Workspace) -> None:
     where.write("~/.claude/settings.json", "{")
     ran = command(where, "doctor")
     assert (ran.status, ran.stderr) == (1, "")

@@ -76,7 +76,7 @@ def test_hooks_of_a_skill_are_listed_with_their_lines_and_not_run(here: InProces
     ],
 )
 def test_where_they_are_found(here: InProcess, file: str, when: str) -> None:
-    target = here.place.home / file[2:] if file.startswith("~/") else here.place.project / file
+    target = here.workspace.home / file[2:] if file.startswith("~/") else here.workspace.project / file
     target.parent.mkdir(parents=True)
     target.write_text(SKILL)
     assert [one[3] for one in listed(here)] == [when]
@@ -130,7 +130,7 @@ def test_a_named_file_is_all_that_is_looked_at(here: InProcess) -> None:
 
 
 def test_a_link_or_pipe_in_place_of_a_file_does_no_harm(here: InProcess) -> None:
-    directory = here.place.project / ".claude/skills"
+    directory = here.workspace.project / ".claude/skills"
     for name, target in (("loop", "SKILL.md"), ("device", "/dev/zero"), ("folder", "/")):
         (directory / name).mkdir(parents=True)
         (directory / name / "SKILL.md").symlink_to(target)
@@ -139,12 +139,12 @@ def test_a_link_or_pipe_in_place_of_a_file_does_no_harm(here: InProcess) -> None
 
 
 def test_a_plugin_that_is_off_is_shown_with_the_reason(here: InProcess) -> None:
-    root = here.place.home / ".claude/plugins/cache/market/guard/1"
+    root = here.workspace.home / ".claude/plugins/cache/market/guard/1"
     (root / "hooks").mkdir(parents=True)
     (root / "hooks/hooks.json").write_text(json.dumps(PLUGIN))
     installed = {"plugins": {"guard@market": [{"installPath": str(root), "version": "1"}]}}
-    (here.place.home / ".claude/plugins/installed_plugins.json").write_text(json.dumps(installed))
-    settings = here.place.home / ".claude/settings.json"
+    (here.workspace.home / ".claude/plugins/installed_plugins.json").write_text(json.dumps(installed))
+    settings = here.workspace.home / ".claude/settings.json"
     settings.write_text('{"enabledPlugins": {\n"guard@market": false}}')
     why = f"{settings}:2 switches the plugin guard@market off"
     assert listed(here) == [("Stop", f"{root}/hooks/hooks.json:1", "plugin", why)]

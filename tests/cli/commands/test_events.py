@@ -10,7 +10,7 @@ from hookline.cli.main import run
 from hookline.cli.requests import all_event_names, other_dialects
 from hookline.events import EVENTS
 from tests.cli.golden import check_golden
-from tests.cli.run_cli import place, run_cli
+from tests.cli.run_cli import run_cli, workspace
 from tests.schemas.samples import Checker
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-events.schema.json").read_text())
@@ -80,7 +80,7 @@ def test_everything_about_an_event_in_text_and_json(name: str, capsys: pytest.Ca
 
 
 def test_the_text_about_pre_tool_use():
-    with place() as where:
+    with workspace() as where:
         ran = run_cli(["events", "PreToolUse"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("events_PreToolUse.txt", ran.stdout)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.golden import check_golden
 from tests.cli.in_process import InProcess, in_process
-from tests.cli.run_cli import place, run_cli
+from tests.cli.run_cli import run_cli, workspace
 from tests.cli.sample_configs import ALL, CLAUDE, DOCKER, NATIVE, USER
 from tests.schemas.samples import Checker
 from tests.trusting import trust_nothing
@@ -33,7 +33,7 @@ def hooks(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_whole_reasoning_about_a_tool_call() -> None:
-    with place() as where:
+    with workspace() as where:
         for name, text in ALL.items():
             where.write(name, text)
         ran = run_cli(["explain", *FORCED], where.project, where.home)
@@ -120,7 +120,7 @@ def test_a_project_file_of_gen_code_replaces_the_users_hooks_of_the_event(
 def test_a_project_of_gen_code_that_is_not_trusted_replaces_nothing(here: InProcess) -> None:
     here.write("~/.gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "true"}]}]}}')
     here.write(".gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "false"}]}]}}')
-    trust_nothing(here.place.home)
+    trust_nothing(here.workspace.home)
     document = explained(here, *FORCED)
     assert [layer["state"] for layer in document["layers"]] == ["active", "active"]
     assert document["diagnostics"] == []
@@ -212,7 +212,7 @@ def test_a_hook_that_is_not_trusted_is_not_admitted(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     trusted = explained(here, *FORCED)["lanes"][0]["hooks"][0]
     assert (trusted["needs_trust"], trusted["admitted"]) == (False, True)
-    trust_nothing(here.place.home)
+    trust_nothing(here.workspace.home)
     hook = explained(here, *FORCED)["lanes"][0]["hooks"][0]
     assert (hook["needs_trust"], hook["admitted"]) == (True, False)
     assert "run `hookline trust`" in hook["admission_reason"]
@@ -272,7 +272,7 @@ def test_bad_input_is_a_clear_line_and_status_1(here: InProcess, words: list[str
 
 def test_variables_that_a_hook_of_a_project_does_not_get_are_named() -> None:
     hooks = "[[hooks.Stop]]\nhooks = [{ command = 'true' }]\n"
-    with place() as where:
+    with workspace() as where:
         where.write(".hookline/hooks.toml", hooks)
         where.write("~/.config/hookline/hooks.toml", hooks)
         env = {"NODE_OPTIONS": "--x", "MY_TOKEN": "s3cret", "AAA": "1"}

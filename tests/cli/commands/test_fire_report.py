@@ -11,7 +11,7 @@ from hookline.cli.commands.fire.report import meaning
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, EventSpec
 from hookline.model.outcome import Halt, Rewrite, Vote
 from tests.cli.golden import check_golden
-from tests.cli.run_cli import Place, Ran, place, run_cli
+from tests.cli.run_cli import Ran, Workspace, run_cli, workspace
 from tests.every import every
 from tests.schemas.samples import POLICIES, Checker
 
@@ -74,12 +74,12 @@ hooks = [{ name = "audit", command = "true", async = true, on_failure = "open" }
 WORDS = ("PreToolUse", "Bash", "command=ls")
 
 
-def fire(where: Place, *words: str) -> Ran:
+def fire(where: Workspace, *words: str) -> Ran:
     return run_cli(["fire", *words], where.project, where.home)
 
 
 def test_every_way_a_hook_can_go_is_told() -> None:
-    with place() as where:
+    with workspace() as where:
         where.write(".hookline/hooks.toml", EVERY_WAY)
         ran = fire(where, *WORDS)
     assert ran.status == 2
@@ -89,7 +89,7 @@ def test_every_way_a_hook_can_go_is_told() -> None:
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing() -> None:
-    with place() as where:
+    with workspace() as where:
         where.write(".hookline/hooks.toml", EVERY_WAY.replace('"cat > /dev/null"', '"touch ran"'))
         ran = fire(where, *WORDS, "--dry-run")
         document = json.loads(fire(where, *WORDS, "--dry-run", "--json").stdout)
@@ -138,7 +138,7 @@ def test_an_agents_own_name_stands_beside_the_event(tmp_path: Path) -> None:
 
 
 def test_the_text_fits_a_narrow_terminal() -> None:
-    with place() as where:
+    with workspace() as where:
         where.write(".hookline/hooks.toml", EVERY_WAY)
         words = ["fire", *WORDS, "--dry-run"]
         ran = run_cli(words, where.project, where.home, env={"COLUMNS": "60"})
@@ -198,7 +198,7 @@ def test_every_event_has_a_sentence_for_both_ways() -> None:
 def test_the_outcome_contradicts_nothing_and_says_nothing_empty(
     words: list[str], answer: dict[str, object], said: str, unsaid: str
 ) -> None:
-    with place() as where:
+    with workspace() as where:
         where.write("answer.json", json.dumps(answer))
         ran = run_cli(["fire", *words, "--hook", f"{words[0]}=cat answer.json"], where.project, where.home)
     assert (ran.status, said in ran.stdout, unsaid in ran.stdout) == (0, True, False)

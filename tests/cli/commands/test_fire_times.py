@@ -18,7 +18,7 @@ from hookline.extending import Run, SessionInfo
 from hookline.trust.trust import TrustStatus
 from tests.cli.golden import check_golden, normalised
 from tests.cli.published_schema import valid_document
-from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
+from tests.cli.run_cli import Ran, Workspace, clean_env, command_line, run_cli
 from tests.every import every
 from tests.waiting import wait_until
 
@@ -57,21 +57,21 @@ timeout = 0.05
 """
 
 
-def measured(where: Place, *words: str) -> Ran:
+def measured(where: Workspace, *words: str) -> Ran:
     given = words if "--times" in words else ("--times", "20", *words)
     return run_cli(["fire", *given], where.project, where.home)
 
 
-def document(where: Place, *words: str) -> Any:
+def document(where: Workspace, *words: str) -> Any:
     return valid_document("fire", measured(where, "--json", *words).stdout)
 
 
-def runs(where: Place) -> int:
+def runs(where: Workspace) -> int:
     file = where.project / "ran.txt"
     return len(file.read_text().split()) if file.exists() else 0
 
 
-def test_every_hook_and_every_event_is_measured_and_judged(where: Place) -> None:
+def test_every_hook_and_every_event_is_measured_and_judged(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = measured(where, "--times", "3", "--json")
     assert ran.status == 1  # two of them fail
@@ -97,7 +97,7 @@ def test_every_hook_and_every_event_is_measured_and_judged(where: Place) -> None
     assert translated["events"][2]["times"]["p50_ms"] >= 50  # the whole event waits for the one that hangs
 
 
-def test_the_figures_as_text(where: Place) -> None:
+def test_the_figures_as_text(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = measured(where, "--times", "3", "PreToolUse")
     assert ran.status == 0
@@ -106,7 +106,7 @@ def test_the_figures_as_text(where: Place) -> None:
     check_golden("fire_times.txt", re.sub(r"(?<=\S) {2,}", "  ", shown))
 
 
-def test_a_dry_run_lists_and_runs_nothing(where: Place) -> None:
+def test_a_dry_run_lists_and_runs_nothing(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = measured(where, "--dry-run")
     assert (ran.status, ran.stderr) == (0, "")
@@ -119,7 +119,7 @@ def test_a_dry_run_lists_and_runs_nothing(where: Place) -> None:
     assert runs(where) == 0
 
 
-def test_only_picks_hooks_by_name(where: Place) -> None:
+def test_only_picks_hooks_by_name(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = measured(where, "--only", "FORM", "--times", "1", "--json")
     assert ran.status == 0
@@ -128,7 +128,7 @@ def test_only_picks_hooks_by_name(where: Place) -> None:
     assert runs(where) == 3
 
 
-def test_a_call_with_arguments_is_measured_as_it_is(where: Place) -> None:
+def test_a_call_with_arguments_is_measured_as_it_is(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     translated = document(where, "PreToolUse", "Odd7Tool", "--times", "2")
     (event, rest) = translated["events"]
@@ -138,20 +138,20 @@ def test_a_call_with_arguments_is_measured_as_it_is(where: Place) -> None:
     assert runs(where) == 4
 
 
-def test_several_events_are_measured_on_samples(where: Place) -> None:
+def test_several_events_are_measured_on_samples(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     translated = document(where, "PreToolUse", "Stop", "--times", "1", "--dry-run")
     assert {event["event"] for event in translated["events"]} == {"PreToolUse", "Stop"}
     assert runs(where) == 0
 
 
-def test_only_some_hooks_are_fired_once_as_well(where: Place) -> None:
+def test_only_some_hooks_are_fired_once_as_well(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = run_cli(["fire", "Stop", "--only", "broken", "--json"], where.project, where.home)
     assert [run["hook"] for run in valid_document("fire", ran.stdout)["runs"]] == ["broken"]
 
 
-def test_nothing_of_it_is_in_the_journal(where: Place) -> None:
+def test_nothing_of_it_is_in_the_journal(where: Workspace) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     measured(where, "--only", "format", "--times", "1")
     assert not (where.home / ".local").exists()
@@ -170,7 +170,7 @@ def test_nothing_of_it_is_in_the_journal(where: Place) -> None:
         (["--config", "nope.toml"], "nope.toml"),
     ],
 )
-def test_what_cannot_be_done_is_one_clear_line(where: Place, words: list[str], translated: str) -> None:
+def test_what_cannot_be_done_is_one_clear_line(where: Workspace, words: list[str], translated: str) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = measured(where, *words)
     assert (ran.status, ran.stdout) == (1, "")
@@ -178,7 +178,7 @@ def test_what_cannot_be_done_is_one_clear_line(where: Place, words: list[str], t
     assert "Traceback" not in ran.stderr
 
 
-def test_without_hooks_it_says_where_it_looked(where: Place) -> None:
+def test_without_hooks_it_says_where_it_looked(where: Workspace) -> None:
     ran = measured(where)
     assert ran.status == 1
     assert "no hooks are configured; searched" in ran.stderr
@@ -186,7 +186,7 @@ def test_without_hooks_it_says_where_it_looked(where: Place) -> None:
     assert json.loads(measured(where, "--json").stdout)["events"] == []
 
 
-def test_an_interrupt_kills_the_hook_and_ends_with_130(where: Place) -> None:
+def test_an_interrupt_kills_the_hook_and_ends_with_130(where: Workspace) -> None:
     where.write(
         ".hookline/hooks.toml",
         "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'echo $$ > pid; exec sleep 60'\n",
@@ -205,7 +205,7 @@ def test_an_interrupt_kills_the_hook_and_ends_with_130(where: Place) -> None:
         os.kill(int(pid.read_text()), 0)
 
 
-def test_an_event_may_be_called_as_its_agent_calls_it(where: Place) -> None:
+def test_an_event_may_be_called_as_its_agent_calls_it(where: Workspace) -> None:
     where.write("~/.codewhale/config.toml", '[[hooks.hooks]]\nevent = "turn_end"\ncommand = "true"\n')
     translated = document(where, "--times", "1", "turn_end")
     assert [(event["event"], event["hooks"][0]["dialect"]) for event in translated["events"]] == [
@@ -272,7 +272,7 @@ def test_shares_in_words() -> None:
     assert [percent(share) for share in (0.0, 0.004, 0.05, 1.0)] == ["0 %", "under 1 %", "5 %", "100 %"]
 
 
-def test_python_scripts_are_measured_warm_too_and_hooks_that_cannot_be_say_why(where: Place) -> None:
+def test_python_scripts_are_measured_warm_too_and_hooks_that_cannot_be_say_why(where: Workspace) -> None:
     (where.project / "guard.py").write_text("import json, sys; json.load(sys.stdin)")
     (where.project / "hooks.toml").write_text(
         '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nname = "guard"\ncommand = "/usr/bin/python3 guard.py"\n'

@@ -87,7 +87,7 @@ def test_the_file_keeps_its_comments_and_its_layout(cli: InProcess, name: str, t
 
 
 def test_what_it_writes_is_trusted_and_nothing_else_of_the_file_is(tmp_path: Path, cli: InProcess) -> None:
-    settings = cli.place.home / ".config/hookline/settings.toml"
+    settings = cli.workspace.home / ".config/hookline/settings.toml"
     settings.write_text("")  # the project is not trusted
     cli.write(".hookline/hooks.toml", TOML)
     assert guard(cli, "add", "mine", "deny Bash(rm *)").status == 0
@@ -132,8 +132,8 @@ def test_promote_shows_what_it_would_have_done_and_does_nothing_without_a_yes(cl
     from hookline.journal.file import JournalFile, journal_path
     from hookline.model.run import Run
 
-    file = cli.place.project / ".hookline/hooks.toml"
-    journal = JournalFile(journal_path({"HOME": str(cli.place.home)}))
+    file = cli.workspace.project / ".hookline/hooks.toml"
+    journal = JournalFile(journal_path({"HOME": str(cli.workspace.home)}))
     for number in range(3):
         journal.append(
             Run(
@@ -154,7 +154,7 @@ def test_promote_shows_what_it_would_have_done_and_does_nothing_without_a_yes(cl
 
 def test_a_guard_by_meaning_is_a_rule_too(cli: InProcess) -> None:
     assert guard(cli, "add", "pushes", "ask force-push", "--user").status == 0
-    assert (cli.place.home / ".config/hookline/hooks.toml").exists()
+    assert (cli.workspace.home / ".config/hookline/hooks.toml").exists()
     assert "ask force-push" in guard(cli, "list").stdout
     document = json.loads(cli.call("fire", "PreToolUse", "Bash", "command=git push -uf", "--json").stdout)
     assert document["outcome"]["permission"] == "ask"

@@ -16,7 +16,7 @@ from hookline.testing import Hooks
 from tests.cli.golden import check_golden
 from tests.cli.in_process import InProcess, in_process
 from tests.cli.published_schema import valid_document
-from tests.cli.run_cli import Place, Ran, run_cli
+from tests.cli.run_cli import Ran, Workspace, run_cli
 from tests.cli.terminal import Terminal
 from tests.every import every
 from tests.history.past import codex_session
@@ -31,7 +31,7 @@ def add(cli: InProcess, *words: str) -> Ran:
     return cli.call("guard", "add", *words)
 
 
-def test_a_new_guard_is_written_and_shown_at_work(where: Place) -> None:
+def test_a_new_guard_is_written_and_shown_at_work(where: Workspace) -> None:
     ran = run_cli(["guard", "add", "force-push"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("guard_add.txt", ran.stdout)
@@ -52,7 +52,7 @@ def test_the_builtin_guards_are_listed_and_nothing_is_written(cli: InProcess) ->
     }
     text = add(cli).stdout
     assert all(name in text for name in (*GUARD_NAMES, *listed["options"]))
-    assert not (cli.place.project / ".hookline").exists()
+    assert not (cli.workspace.project / ".hookline").exists()
 
 
 @every("name", GUARD_NAMES)
@@ -66,7 +66,7 @@ def test_every_builtin_guard_holds_when_it_is_tried(name: str, cli: InProcess) -
 
 def test_options_follow_the_name(cli: InProcess) -> None:
     assert add(cli, "secrets-read", "ask", "allow=.env.test").status == 0
-    text = (cli.place.project / ".hookline/hooks.toml").read_text()
+    text = (cli.workspace.project / ".hookline/hooks.toml").read_text()
     assert 'args = ["ask", "allow=.env.test"]' in text
     for file, permission in ((".env", "ask"), (".env.test", None)):
         ran = cli.call("fire", "PreToolUse", "Bash", f"command=cat {file}", "--json")
@@ -96,10 +96,10 @@ def test_it_goes_into_the_file_that_is_there(cli: InProcess, name: str) -> None:
 
 
 def test_a_link_that_leads_nowhere_is_not_written_through(cli: InProcess) -> None:
-    (cli.place.project / ".hookline").mkdir()
-    (cli.place.project / ".hookline" / "hooks.toml").symlink_to("nowhere")
+    (cli.workspace.project / ".hookline").mkdir()
+    (cli.workspace.project / ".hookline" / "hooks.toml").symlink_to("nowhere")
     assert add(cli, "force-push").status == 1
-    assert not (cli.place.project / ".hookline" / "nowhere").exists()
+    assert not (cli.workspace.project / ".hookline" / "nowhere").exists()
 
 
 def test_where_nothing_can_be_written_it_says_so(cli: InProcess) -> None:
@@ -112,12 +112,12 @@ def test_where_nothing_can_be_written_it_says_so(cli: InProcess) -> None:
 def test_a_directory_that_does_not_exist_is_one_clear_line(cli: InProcess) -> None:
     ran = add(cli, "force-push", "--cwd", "nope")
     assert (ran.status, ran.stdout) == (1, "")
-    assert ran.stderr == f"hookline guard: no such directory: {cli.place.project}/nope\n"
+    assert ran.stderr == f"hookline guard: no such directory: {cli.workspace.project}/nope\n"
 
 
 def test_for_the_user_it_stands_in_the_users_directory(cli: InProcess) -> None:
     document = valid_document("guard", add(cli, "force-push", "--user", "--json").stdout)
-    assert document["file"] == str(cli.place.home / ".config" / "hookline" / "hooks.toml")
+    assert document["file"] == str(cli.workspace.home / ".config" / "hookline" / "hooks.toml")
     assert document["active"]
 
 
@@ -126,12 +126,12 @@ def test_a_guard_that_does_not_run_here_is_said(cli: InProcess) -> None:
     assert "it does not run here" in add(cli, "force-push").stdout
 
 
-def test_the_demonstration_is_no_history(where: Place) -> None:
+def test_the_demonstration_is_no_history(where: Workspace) -> None:
     run_cli(["guard", "add", "force-push"], where.project, where.home)
     assert not (where.home / ".local" / "state" / "hookline" / "journal.jsonl").exists()
 
 
-def test_a_first_test_is_written_beside_the_guard(where: Place) -> None:
+def test_a_first_test_is_written_beside_the_guard(where: Workspace) -> None:
     ran = run_cli(["guard", "add", "force-push", "--tests"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("guard_add_tests.txt", ran.stdout)
@@ -165,14 +165,14 @@ def test_the_first_test_fails_without_the_guard(cli: InProcess) -> None:
 
 
 def written_tests(cli: InProcess) -> list[Callable[[Hooks], None]]:
-    names = runpy.run_path(str(cli.place.project / "tests" / "test_hooks.py"))
+    names = runpy.run_path(str(cli.workspace.project / "tests" / "test_hooks.py"))
     return [value for name, value in names.items() if name.startswith("test_")]
 
 
 def test_hooks_that_are_there_get_a_test_too(cli: InProcess) -> None:
     file = cli.write(".hookline/hooks.toml", "# mine\n")
     document = valid_document("guard", add(cli, "--tests", "--json").stdout)
-    assert document == {"file": str(cli.place.project / "tests" / "test_hooks.py"), "text": OTHER_TEST}
+    assert document == {"file": str(cli.workspace.project / "tests" / "test_hooks.py"), "text": OTHER_TEST}
     assert file.read_text() == "# mine\n"
 
 
@@ -185,13 +185,13 @@ def test_a_test_that_is_there_is_left_alone_and_nothing_is_written(cli: InProces
             ran.stderr
             == f"hookline guard: {file} already exists: add your tests to it, and leave out --tests\n"
         )
-    assert not (cli.place.project / ".hookline").exists()
+    assert not (cli.workspace.project / ".hookline").exists()
 
 
 def test_tests_are_for_a_project(cli: InProcess) -> None:
     ran = add(cli, "force-push", "--tests", "--user")
     assert (ran.status, ran.stdout) == (1, "")
-    assert not (cli.place.home / ".config" / "hookline" / "hooks.toml").exists()
+    assert not (cli.workspace.home / ".config" / "hookline" / "hooks.toml").exists()
 
 
 def test_the_recommended_guards_are_added_together(cli: InProcess) -> None:
@@ -236,22 +236,22 @@ def test_of_the_recommended_guards_only_those_that_are_missing_are_added(cli: In
 def test_a_line_is_judged_in_three_sentences(
     line: str, decision: str | None, said: str, cli: InProcess
 ) -> None:
-    if not (cli.place.project / ".hookline").exists():
+    if not (cli.workspace.project / ".hookline").exists():
         add(cli, "force-push")
         add(cli, "secrets-read", "--shadow")
-    before = sorted(cli.place.project.rglob("*"))
+    before = sorted(cli.workspace.project.rglob("*"))
     ran = cli.call("guard", "test", line, "--json")
     document = valid_document("guard", ran.stdout)
     assert (document["decision"], ran.status) == (decision, 2 if decision == "deny" else 0)
     text = cli.call("guard", "test", line).stdout
     assert said in " ".join(text.split()), text
     assert sum(not row.startswith(" ") for row in text.splitlines()) <= 5
-    assert sorted(cli.place.project.rglob("*")) == before, "nothing is written"
+    assert sorted(cli.workspace.project.rglob("*")) == before, "nothing is written"
 
 
 def test_the_builtin_guards_are_listed_with_what_they_would_have_stopped(cli: InProcess) -> None:
     commands = ("git push -f", "ls", "cat .env")
-    codex_session(cli.place.home, "1", str(cli.place.project), commands, time.time() - 3600)
+    codex_session(cli.workspace.home, "1", str(cli.workspace.project), commands, time.time() - 3600)
     listed = valid_document("guard", add(cli, "--json").stdout)
     stopped = {each["name"]: each["would_have_stopped"] for each in listed["builtins"]}
     assert (listed["sessions"], listed["calls"]) == (1, 3)

@@ -55,7 +55,7 @@ def hook_named(name: str, project: Path) -> Hook:
 
 
 def stored(cli: InProcess) -> Path:
-    return cli.place.home / ".local/state/hookline/pauses.json"
+    return cli.workspace.home / ".local/state/hookline/pauses.json"
 
 
 def test_a_person_lets_calls_past_one_guard_for_a_while(cli: InProcess) -> None:
@@ -77,7 +77,7 @@ def test_a_person_lets_calls_past_one_guard_for_a_while(cli: InProcess) -> None:
 
 
 def test_it_ends_by_itself_and_a_clock_that_is_set_back_ends_it(cli: InProcess) -> None:
-    hook, now = hook_named("force-push", cli.place.project), [1000.0]
+    hook, now = hook_named("force-push", cli.workspace.project), [1000.0]
     pauses = GuardPauses(os.environ, lambda: now[0])
     pauses.begin(hook, 60)
     for at, paused in ((1000.0, True), (1059.9, True), (1060.0, False), (999.0, False)):
@@ -118,7 +118,7 @@ def test_only_a_person_at_a_terminal_can_begin_one(cli: InProcess) -> None:
 
 
 def test_managed_guards_and_other_hooks_cannot_be_paused(cli: InProcess) -> None:
-    hook = hook_named("force-push", cli.place.project)
+    hook = hook_named("force-push", cli.workspace.project)
     assert can_be_paused(hook)
     managed = replace(hook, scope="managed")
     GuardPauses(os.environ).begin(managed, 600)
@@ -169,7 +169,7 @@ def test_calls_of_other_agents_obey_a_pause_and_its_end(
 
 def test_a_paused_guard_does_not_judge_programs_that_a_command_starts(cli: InProcess) -> None:
     """The rules of the exec guard are made anew for each command."""
-    hook, pauses = hook_named("force-push", cli.place.project), GuardPauses(os.environ)
+    hook, pauses = hook_named("force-push", cli.workspace.project), GuardPauses(os.environ)
     assert [row.name for row in guard_rows([hook], pauses)] == ["force-push"]
     pauses.begin(hook, 600)
     assert guard_rows([hook], pauses) == ()

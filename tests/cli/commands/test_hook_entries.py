@@ -16,7 +16,7 @@ from hookline.hook.call.payload import CallError
 from hookline.model.outcome import Outcome, Vote
 from tests.agents import AGENTS, WITH_FILES
 from tests.cli.golden import check_golden
-from tests.cli.run_cli import clean_env, place, run_cli
+from tests.cli.run_cli import clean_env, run_cli, workspace
 from tests.every import every
 from tests.homes import NOBODYS_HOME
 from tests.trusting import trust_all_of
@@ -175,7 +175,7 @@ def test_an_entry_says_itself_that_hookline_is_gone(name: str, choice: IfMissing
 
 
 def test_what_is_printed_is_as_it_was_approved() -> None:
-    with place() as where:
+    with workspace() as where:
         for name in ("claude-code", "docker-agent"):
             printed = run_cli(["hook", "--print-config", name], where.project, Path(NOBODYS_HOME))
             check_golden(f"hook-print-config-{name}.txt", printed.stderr + printed.stdout)

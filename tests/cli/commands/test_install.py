@@ -18,7 +18,7 @@ from hookline.cli.main import run
 from hookline.config.install.self_calls import entry_call, installed_test, isolated_program
 from hookline.dialects.registry import dialect_named
 from tests.agents import AGENTS, OTHERS
-from tests.cli.run_cli import Place, Ran, clean_env, run_cli
+from tests.cli.run_cli import Ran, Workspace, clean_env, run_cli
 from tests.cli.terminal import Terminal
 
 #: The file of each agent that has the entries, for the user and in a project.
@@ -31,11 +31,11 @@ SITES = [
 ]
 
 
-def path_of(where: Place, name: str) -> Path:
+def path_of(where: Workspace, name: str) -> Path:
     return where.home / name[2:] if name.startswith("~/") else where.project / name
 
 
-def file_of(where: Place, agent: str, scope: str) -> Path:
+def file_of(where: Workspace, agent: str, scope: str) -> Path:
     return path_of(where, FILES[agent][SCOPES.index(scope)])
 
 
@@ -47,23 +47,23 @@ def theirs(agent: str, scope: str) -> str:
     return text.replace("[[hooks]]", "[[hooks.hooks]]") if at_user else text
 
 
-def command(where: Place, *words: str, env: Mapping[str, str] | None = None) -> Ran:
+def command(where: Workspace, *words: str, env: Mapping[str, str] | None = None) -> Ran:
     return run_cli(list(words), where.project, where.home, env=env)
 
 
-def install(where: Place, *words: str) -> Ran:
+def install(where: Workspace, *words: str) -> Ran:
     ran = command(where, "install", *words, "--yes")
     assert (ran.status, ran.stderr) == (0, "")
     return ran
 
 
-def uninstall(where: Place, *words: str) -> Ran:
+def uninstall(where: Workspace, *words: str) -> Ran:
     ran = command(where, "uninstall", *words, "--yes")
     assert (ran.status, ran.stderr) == (0, "")
     return ran
 
 
-def snapshot(where: Place) -> dict[str, bytes | str]:
+def snapshot(where: Workspace) -> dict[str, bytes | str]:
     """Return every file and directory below the home but Hookline's own state."""
     found: dict[str, bytes | str] = {}
     for path in sorted(where.home.rglob("*")):
@@ -74,7 +74,7 @@ def snapshot(where: Place) -> dict[str, bytes | str]:
     return found
 
 
-def commands(where: Place, agent: str, scope: str) -> list[str]:
+def commands(where: Workspace, agent: str, scope: str) -> list[str]:
     """The command of every entry in the agent's file."""
     file = file_of(where, agent, scope)
     text = file.read_text()
@@ -86,7 +86,7 @@ def commands(where: Place, agent: str, scope: str) -> list[str]:
     return list(_commands(read(text)))
 
 
-def events(where: Place, agent: str) -> list[str]:
+def events(where: Workspace, agent: str) -> list[str]:
     """The event that each of our entries names."""
     calls = [entry_call(each) for each in commands(where, agent, "--user")]
     return [call.arguments[-1] for call in calls if call is not None]
@@ -103,7 +103,7 @@ def _commands(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("agent", "scope"), SITES)
-def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) -> None:
+def test_what_was_not_there_is_gone_again(where: Workspace, agent: str, scope: str) -> None:
     if (agent, scope) == ("docker-agent", "--project"):
         ran = command(where, "install", agent, scope, "--yes")
         assert (ran.status, "has no agent file (agent.yaml" in ran.stderr) == (1, True)
@@ -118,7 +118,7 @@ def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) 
 
 
 @pytest.mark.parametrize(("agent", "scope"), SITES)
-def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: str, scope: str) -> None:
+def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Workspace, agent: str, scope: str) -> None:
     file = file_of(where, agent, scope)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(theirs(agent, scope))
@@ -142,7 +142,7 @@ def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: 
 
 
 @pytest.mark.parametrize(("agent", "scope"), SITES)
-def test_a_second_time_changes_nothing(where: Place, agent: str, scope: str) -> None:
+def test_a_second_time_changes_nothing(where: Workspace, agent: str, scope: str) -> None:
     if agent == "docker-agent":
         where.write(FILES[agent][SCOPES.index(scope)], theirs(agent, scope))
     install(where, agent, scope)
@@ -153,7 +153,7 @@ def test_a_second_time_changes_nothing(where: Place, agent: str, scope: str) -> 
 
 
 @pytest.mark.parametrize("agent", OTHERS)
-def test_after_a_move_the_entries_are_updated(where: Place, agent: str) -> None:
+def test_after_a_move_the_entries_are_updated(where: Workspace, agent: str) -> None:
     file = file_of(where, agent, "--user")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(theirs(agent, "--user"))
@@ -180,7 +180,7 @@ def test_after_a_move_the_entries_are_updated(where: Place, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", ["claude-code", "gen-code", "reasonix", "codex"])
 def test_a_file_that_the_agent_has_rewritten_becomes_what_it_would_be_without_us(
-    where: Place, agent: str
+    where: Workspace, agent: str
 ) -> None:
     file = file_of(where, agent, "--user")
     file.parent.mkdir(parents=True)
@@ -199,7 +199,7 @@ def test_a_file_that_the_agent_has_rewritten_becomes_what_it_would_be_without_us
     assert file.read_text() == rewritten(theirs(agent, "--user"))
 
 
-def test_fields_that_a_client_dropped_are_put_back(where: Place) -> None:
+def test_fields_that_a_client_dropped_are_put_back(where: Workspace) -> None:
     install(where, "claude-code")
     file = file_of(where, "claude-code", "--user")
     whole = file.read_text()
@@ -211,7 +211,7 @@ def test_fields_that_a_client_dropped_are_put_back(where: Place) -> None:
     assert json.loads(file.read_text()) == json.loads(whole)
 
 
-def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
+def test_entries_that_were_pasted_by_hand_are_taken_over(where: Workspace) -> None:
     printed = command(where, "hook", "--print-config", "claude-code").stdout
     file = where.write("~/.claude/settings.json", printed)
     install(where, "claude-code")
@@ -223,7 +223,7 @@ def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
 
 
 @pytest.mark.parametrize("agent", OTHERS)
-def test_entries_with_and_without_the_relay_take_each_others_place(where: Place, agent: str) -> None:
+def test_entries_with_and_without_the_relay_take_each_others_place(where: Workspace, agent: str) -> None:
     plain, relay = isolated_program(), f"{pinned_program()}-relay"
     tests = installed_test(plain), installed_test(relay)
     install(where, agent, "--no-relay")
@@ -253,7 +253,7 @@ def test_without_a_relay_the_program_itself_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["hookline", "hookline-relay", "hookline-relay --daemon /tmp/x"])
-def test_lines_that_the_user_wrote_are_left(where: Place, program: str) -> None:
+def test_lines_that_the_user_wrote_are_left(where: Workspace, program: str) -> None:
     ask = f"{program} hook --dialect claude-code PreToolUse"
     mine = [
         f"{ask} --strict", f"tee log | {ask}", f"if [ -d .git ]; then {ask} 2>>~/log; fi", f"[ -f x ] && {ask}",
@@ -275,7 +275,7 @@ def test_lines_that_the_user_wrote_are_left(where: Place, program: str) -> None:
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "reasonix", "codewhale"])
-def test_a_call_for_some_tools_is_the_users(where: Place, agent: str) -> None:
+def test_a_call_for_some_tools_is_the_users(where: Workspace, agent: str) -> None:
     """Ours asks about all of them; taking it over would drop the matcher."""
     line = f"hookline hook --dialect {agent}"
     matched = {
@@ -296,7 +296,7 @@ def test_a_call_for_some_tools_is_the_users(where: Place, agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", [name for name in OTHERS if AGENTS[name].has_projects])
-def test_installing_again_keeps_the_events_that_were_chosen(where: Place, agent: str) -> None:
+def test_installing_again_keeps_the_events_that_were_chosen(where: Workspace, agent: str) -> None:
     file = file_of(where, agent, "--project")
     if agent == "docker-agent":
         file.write_text(theirs(agent, "--project"))
@@ -309,7 +309,7 @@ def test_installing_again_keeps_the_events_that_were_chosen(where: Place, agent:
     assert len(file.read_text()) > len(before)
 
 
-def test_a_directory_that_is_another_one_in_each_directory_is_refused(where: Place) -> None:
+def test_a_directory_that_is_another_one_in_each_directory_is_refused(where: Workspace) -> None:
     ran = command(where, "install", "claude-code", "--yes", env={"CLAUDE_CONFIG_DIR": "mine"})
     assert ran.status == 1
     assert "CLAUDE_CONFIG_DIR is 'mine', which is another directory for each working directory" in ran.stderr
@@ -323,7 +323,7 @@ def test_a_directory_that_is_another_one_in_each_directory_is_refused(where: Pla
 
 
 @pytest.mark.parametrize("agent", OTHERS)
-def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, agent: str) -> None:
+def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Workspace, agent: str) -> None:
     where.write(
         ".hookline/hooks.toml",
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n',
@@ -349,7 +349,7 @@ def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, 
 # Which agents
 
 
-def test_agents_are_found_by_their_directories_and_programs(where: Place) -> None:
+def test_agents_are_found_by_their_directories_and_programs(where: Workspace) -> None:
     (where.home / ".claude").mkdir()
     program = where.write("~/bin/codex", "#!/bin/sh\n")
     path = f"{program.parent}{os.pathsep}/usr/bin"
@@ -358,7 +358,7 @@ def test_agents_are_found_by_their_directories_and_programs(where: Place) -> Non
     assert ran.status == 1  # nothing is written unasked
 
 
-def test_no_agent_is_a_clear_line(where: Place) -> None:
+def test_no_agent_is_a_clear_line(where: Workspace) -> None:
     ran = command(where, "install", env={"PATH": "/nowhere"})
     assert (ran.status, ran.stdout) == (1, "")
     assert ran.stderr.startswith("hookline install: no agent was found")
@@ -366,13 +366,13 @@ def test_no_agent_is_a_clear_line(where: Place) -> None:
     assert snapshot(where).keys() == {"project"}
 
 
-def test_a_wrong_name_says_the_nearest(where: Place) -> None:
+def test_a_wrong_name_says_the_nearest(where: Workspace) -> None:
     ran = command(where, "install", "claud")
     assert (ran.status, "did you mean 'claude-code'?" in ran.stderr) == (1, True)
     assert command(where, "install", "native").status == 1
 
 
-def test_two_versions_of_an_agent_are_named(where: Place) -> None:
+def test_two_versions_of_an_agent_are_named(where: Workspace) -> None:
     for directory in ("old", "new"):
         where.write(f"~/{directory}/claude", "#!/bin/sh\n")
     (where.home / "link").mkdir()
@@ -384,7 +384,7 @@ def test_two_versions_of_an_agent_are_named(where: Place) -> None:
     )
 
 
-def test_events_are_named_as_the_agent_or_hookline_names_them(where: Place) -> None:
+def test_events_are_named_as_the_agent_or_hookline_names_them(where: Workspace) -> None:
     install(where, "gemini-cli", "codewhale", "--events", "PreToolUse,SessionStart")
     assert events(where, "gemini-cli") == ["BeforeTool", "SessionStart"]
     assert events(where, "codewhale") == ["tool_call_before", "session_start"]
@@ -395,7 +395,7 @@ def test_events_are_named_as_the_agent_or_hookline_names_them(where: Place) -> N
 # Asking
 
 
-def test_nothing_is_written_unless_somebody_agrees(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_unless_somebody_agrees(where: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = command(where, "install", "claude-code")
     assert (ran.status, snapshot(where).keys()) == (1, {"project"})
     assert "Claude Code: ~/.claude/settings.json: 9 entries added (a new file)\n" in ran.stdout
@@ -412,7 +412,7 @@ def test_nothing_is_written_unless_somebody_agrees(where: Place, monkeypatch: py
         assert (where.home / ".claude").exists() == (status == 0)
 
 
-def test_the_file_before_is_kept(where: Place) -> None:
+def test_the_file_before_is_kept(where: Workspace) -> None:
     file = where.write("~/.claude/settings.json", '{"a": 1}')
     ran = install(where, "claude-code")
     folder = Path(ran.stdout.rsplit("as they were: ", 1)[1].strip().replace("~", str(where.home)))
@@ -422,7 +422,7 @@ def test_the_file_before_is_kept(where: Place) -> None:
     assert file.read_text() != '{"a": 1}'
 
 
-def test_keys_beside_our_entries_are_not_shown(where: Place) -> None:
+def test_keys_beside_our_entries_are_not_shown(where: Workspace) -> None:
     where.write("~/.claude/settings.json", '{"env": {"X_TOKEN": "hunter2hunter2"}}')
     for words in (("--diff",), ("--json",)):
         shown = command(where, "install", "claude-code", *words).stdout
@@ -436,7 +436,7 @@ def test_keys_beside_our_entries_are_not_shown(where: Place) -> None:
 CHECK = '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}]}}'
 
 
-def ask(where: Place, entry: str, **fields: object) -> Ran:
+def ask(where: Workspace, entry: str, **fields: object) -> Ran:
     """Run an entry as its agent does."""
     payload = {
         "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(where.project), "tool_name": "Bash",
@@ -449,7 +449,7 @@ def ask(where: Place, entry: str, **fields: object) -> Ran:
     return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
-def test_hooks_of_other_agents_run_only_if_the_user_chose_that(where: Place) -> None:
+def test_hooks_of_other_agents_run_only_if_the_user_chose_that(where: Workspace) -> None:
     where.write(".claude/settings.json", CHECK)
     where.write("check.sh", "#!/bin/sh\necho no check >&2\nexit 2\n").chmod(0o755)
     ran = install(where, "codex", "--no-relay", "--events", "PreToolUse")
@@ -464,7 +464,7 @@ def test_hooks_of_other_agents_run_only_if_the_user_chose_that(where: Place) -> 
     assert "already installed" in command(where, "install", "codex", "--no-relay").stdout
 
 
-def test_what_changes_is_counted_entry_by_entry(where: Place) -> None:
+def test_what_changes_is_counted_entry_by_entry(where: Workspace) -> None:
     def said(*words: str) -> str:
         return install(where, "claude-code", *words).stdout.splitlines()[0].rpartition(": ")[2]
 
@@ -473,7 +473,7 @@ def test_what_changes_is_counted_entry_by_entry(where: Place) -> None:
     assert said("--if-missing", "block") == "1 entry updated"  # the others have nothing to block
 
 
-def test_at_a_terminal_it_asks_what_to_bring(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_a_terminal_it_asks_what_to_bring(where: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     where.write(".claude/settings.json", CHECK)
     monkeypatch.setenv("HOME", str(where.home))
     monkeypatch.chdir(where.project)
@@ -491,7 +491,9 @@ def test_at_a_terminal_it_asks_what_to_bring(where: Place, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("required", [True, False])
-def test_calls_are_refused_without_hookline_only_if_a_guard_is_required(where: Place, required: bool) -> None:
+def test_calls_are_refused_without_hookline_only_if_a_guard_is_required(
+    where: Workspace, required: bool
+) -> None:
     where.write(
         "~/.config/hookline/hooks.toml",
         f"[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = 'true'\nrequired = {str(required).lower()}\n",
@@ -514,7 +516,7 @@ def test_calls_are_refused_without_hookline_only_if_a_guard_is_required(where: P
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini-cli", "cursor"])
 def test_the_administrators_file_is_written_and_restored(
     agent: str,
-    where: Place,
+    where: Workspace,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -548,7 +550,7 @@ def test_the_administrators_file_is_written_and_restored(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only an administrator gets as far as that")
-def test_a_program_that_other_users_cannot_run_is_named(where: Place) -> None:
+def test_a_program_that_other_users_cannot_run_is_named(where: Workspace) -> None:
     program = where.write(
         "~/closed/bin/hookline", f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n"
     )
@@ -561,7 +563,7 @@ def test_a_program_that_other_users_cannot_run_is_named(where: Place) -> None:
     assert "Nothing was written" in ran.stdout
 
 
-def test_an_agent_without_an_administrators_file_is_named(where: Place) -> None:
+def test_an_agent_without_an_administrators_file_is_named(where: Workspace) -> None:
     ran = command(where, "install", "reasonix", "--managed", "--yes")
     assert (ran.status, "Reasonix has no administrator's file for hooks" in ran.stderr) == (1, True)
 
@@ -569,7 +571,7 @@ def test_an_agent_without_an_administrators_file_is_named(where: Place) -> None:
 # Codex: an entry runs only with the hash of its position
 
 
-def hashes(where: Place) -> dict[str, str]:
+def hashes(where: Workspace) -> dict[str, str]:
     config = tomllib.loads((where.home / ".codex" / "config.toml").read_text())
     return {
         key.removeprefix(f"{where.home}/.codex/hooks.json:"): state["trusted_hash"]
@@ -577,7 +579,7 @@ def hashes(where: Place) -> dict[str, str]:
     }
 
 
-def test_codex_hooks_of_the_user_keep_their_trust(where: Place) -> None:
+def test_codex_hooks_of_the_user_keep_their_trust(where: Workspace) -> None:
     groups = [{"hooks": [{"type": "command", "command": f"mine {at}"}]} for at in range(2)]
     file = where.write("~/.codex/hooks.json", json.dumps({"hooks": {"PreToolUse": groups[:1]}}))
     key = f'[hooks.state."{file}:pre_tool_use:'
@@ -599,7 +601,7 @@ def test_codex_hooks_of_the_user_keep_their_trust(where: Place) -> None:
     assert config.read_text() == before + f'\n{key}1:0"]  # theirs\ntrusted_hash = "second"\nenabled = true\n'
 
 
-def test_codex_hashes_of_other_places_stay(where: Place) -> None:
+def test_codex_hashes_of_other_places_stay(where: Workspace) -> None:
     where.write("~/.codex/config.toml", 'model = "x"\n')
     install(where, "codex", "--events", "Stop")
     install(where, "codex", "--project", "--events", "Stop")
@@ -614,7 +616,7 @@ def test_codex_hashes_of_other_places_stay(where: Place) -> None:
     assert (where.home / ".codex" / "config.toml").read_text() == 'model = "x"\n'
 
 
-def test_a_project_that_codex_does_not_trust_is_named_with_what_to_do(where: Place) -> None:
+def test_a_project_that_codex_does_not_trust_is_named_with_what_to_do(where: Workspace) -> None:
     """Codex 0.169 loads no entries of a project that its config does not list as trusted."""
     says = (
         f"Codex does not list {where.project} as a trusted project, and since 0.169 it loads no entries there"
@@ -641,7 +643,7 @@ def test_a_project_that_codex_does_not_trust_is_named_with_what_to_do(where: Pla
 
 @pytest.mark.parametrize("installed_before", [False, True])
 def test_codex_trusts_the_project_if_the_user_says_so_and_no_longer_after_uninstall(
-    where: Place, installed_before: bool
+    where: Workspace, installed_before: bool
 ) -> None:
     config = where.write(
         "~/.codex/config.toml", '# mine\nmodel = "x"\n\n[projects."/other"]\ntrust_level = "trusted"\n'
@@ -665,7 +667,7 @@ def test_codex_trusts_the_project_if_the_user_says_so_and_no_longer_after_uninst
     assert config.read_text() == before
 
 
-def test_a_project_that_codex_trusted_before_stays_trusted(where: Place) -> None:
+def test_a_project_that_codex_trusted_before_stays_trusted(where: Workspace) -> None:
     config = where.write("~/.codex/config.toml", f'[projects."{where.project}"]\ntrust_level = "trusted"\n')
     before = config.read_text()
     command(where, "install", "codex", "--project", "--trust", "--yes")
@@ -673,7 +675,7 @@ def test_a_project_that_codex_trusted_before_stays_trusted(where: Place) -> None
     assert config.read_text() == before
 
 
-def test_a_file_of_ours_with_a_comment_of_the_user_stays(where: Place) -> None:
+def test_a_file_of_ours_with_a_comment_of_the_user_stays(where: Workspace) -> None:
     install(where, "codex", "--events", "Stop")
     config = where.home / ".codex" / "config.toml"
     config.write_text(f"# my notes\n{config.read_text()}")
@@ -682,7 +684,7 @@ def test_a_file_of_ours_with_a_comment_of_the_user_stays(where: Place) -> None:
     assert "hookline" not in config.read_text()
 
 
-def test_a_hash_that_is_gone_is_written_again(where: Place) -> None:
+def test_a_hash_that_is_gone_is_written_again(where: Workspace) -> None:
     install(where, "codex")
     config = where.home / ".codex" / "config.toml"
     whole = hashes(where)
@@ -691,7 +693,7 @@ def test_a_hash_that_is_gone_is_written_again(where: Place) -> None:
     assert hashes(where) == whole
 
 
-def test_codex_accepts_the_hashes(where: Place) -> None:
+def test_codex_accepts_the_hashes(where: Workspace) -> None:
     """As Codex's own rules in its dialect have it."""
     install(where, "codex")
     ran = command(where, "list", "--dialect", "codex", "--json")
@@ -699,14 +701,14 @@ def test_codex_accepts_the_hashes(where: Place) -> None:
     assert "trusted by Codex: yes" in command(where, "doctor", "--dialect", "codex").stdout
 
 
-def test_gen_code_says_which_hooks_it_will_not_run_any_more(where: Place) -> None:
+def test_gen_code_says_which_hooks_it_will_not_run_any_more(where: Workspace) -> None:
     where.write("~/.claude/settings.json", f'{{"hooks": {{"PreToolUse": [{GROUP}]}}}}')
     ran = command(where, "install", "gen-code")
     said = " ".join(ran.stdout.split())
     assert "gen-code will no longer run the hooks of ~/.claude/settings.json at PreToolUse" in said
 
 
-def test_every_agent_of_a_docker_file_asks(where: Place) -> None:
+def test_every_agent_of_a_docker_file_asks(where: Workspace) -> None:
     file = where.write("agent.yaml", AGENTS["docker-agent"].theirs)
     where.write("cagent.yml", AGENTS["docker-agent"].theirs)
     ran = install(where, "docker-agent", "--project", "--events", "PreToolUse")
@@ -718,7 +720,7 @@ def test_every_agent_of_a_docker_file_asks(where: Place) -> None:
     ]
 
 
-def test_what_is_installed_is_found_without_a_name(where: Place) -> None:
+def test_what_is_installed_is_found_without_a_name(where: Workspace) -> None:
     install(where, "claude-code", "reasonix", "--project")
     where.write("~/.claude/settings.json", "{")  # of no concern here
     assert "nothing of Hookline is installed for you" in command(where, "uninstall", "--yes").stdout
@@ -727,7 +729,7 @@ def test_what_is_installed_is_found_without_a_name(where: Place) -> None:
     assert (again.status, again.stdout) == (0, "nothing of Hookline is installed in this project\n")
 
 
-def test_codex_keys_have_the_path_that_codex_has(where: Place) -> None:
+def test_codex_keys_have_the_path_that_codex_has(where: Workspace) -> None:
     """It follows links in CODEX_HOME, and in no other path."""
     (where.home / "real").mkdir()
     (where.home / "link").symlink_to("real")
@@ -741,7 +743,7 @@ def test_codex_keys_have_the_path_that_codex_has(where: Place) -> None:
     assert len(found) == 8
 
 
-def test_a_program_in_a_cache_is_named(where: Place) -> None:
+def test_a_program_in_a_cache_is_named(where: Workspace) -> None:
     program = where.write(
         "~/.cache/uv/x/bin/hookline", f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from hookline.config.install.self_calls import entry_call
 from tests.agents import AGENTS, OTHERS
-from tests.cli.run_cli import Place, clean_env, run_cli
+from tests.cli.run_cli import Workspace, clean_env, run_cli
 
 PLUGINS = {
     "claude-code": (".claude/skills/hookline", ".claude-plugin/plugin.json", ".mcp.json"),
@@ -21,7 +21,7 @@ def tree(directory: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("agent", PLUGINS)
-def test_a_plugin_comes_and_goes_as_one_directory(where: Place, agent: str) -> None:
+def test_a_plugin_comes_and_goes_as_one_directory(where: Workspace, agent: str) -> None:
     directory, manifest, servers = PLUGINS[agent]
     (where.home / directory.partition("/")[0]).mkdir()
     before = tree(where.home)
@@ -53,7 +53,7 @@ def test_a_plugin_comes_and_goes_as_one_directory(where: Place, agent: str) -> N
     assert {each for each in tree(where.home) - before if not each.startswith(".local")} == set()
 
 
-def test_a_call_through_the_entries_of_the_plugin_is_decided(where: Place) -> None:
+def test_a_call_through_the_entries_of_the_plugin_is_decided(where: Workspace) -> None:
     (where.home / ".claude").mkdir()
     run_cli(["install", "claude-code", "--as-plugin", "--yes"], where.project, where.home)
     run_cli(["guard", "add", "force-push", "--user"], where.project, where.home)
@@ -70,7 +70,7 @@ def test_a_call_through_the_entries_of_the_plugin_is_decided(where: Place) -> No
     assert '"permissionDecision":"deny"' in said.stdout, said
 
 
-def test_an_agent_without_plugins_says_so(where: Place) -> None:
+def test_an_agent_without_plugins_says_so(where: Workspace) -> None:
     agent = next(name for name in OTHERS if name not in PLUGINS and AGENTS[name].user_file)
     ran = run_cli(["install", agent, "--as-plugin", "--yes"], where.project, where.home)
     assert ran.status == 1

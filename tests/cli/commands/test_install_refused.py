@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands.test_install import command, commands, install, snapshot, uninstall
-from tests.cli.run_cli import Place, clean_env
+from tests.cli.run_cli import Workspace, clean_env
 
 SETTINGS = "~/.claude/settings.json"
 
 
-def refused(where: Place, *words: str) -> str:
+def refused(where: Workspace, *words: str) -> str:
     """The one line it says; every file stays as it was."""
     before = snapshot(where)
     ran = command(where, "install", *words, "--yes")
@@ -44,7 +44,7 @@ def refused(where: Place, *words: str) -> str:
         ('{"hooks": {"Stop": [],\n "Stop": []}}', ":2: the key 'Stop' appears twice"),
     ],
 )  # fmt: skip
-def test_settings_that_the_agent_could_not_use(where: Place, text: str, said: str) -> None:
+def test_settings_that_the_agent_could_not_use(where: Workspace, text: str, said: str) -> None:
     file = where.write(SETTINGS, text)
     line = refused(where, "claude-code")
     assert line.startswith(f"hookline install: Claude Code: {file}")
@@ -64,25 +64,25 @@ def test_settings_that_the_agent_could_not_use(where: Place, text: str, said: st
         ("gemini-cli", "~/.gemini/extensions/hookline/gemini-extension.json", '{"name": "x"}', "another extension"),
     ],
 )  # fmt: skip
-def test_other_formats(where: Place, agent: str, name: str, text: str, said: str) -> None:
+def test_other_formats(where: Workspace, agent: str, name: str, text: str, said: str) -> None:
     where.write(name, text)
     assert said in refused(where, agent)
 
 
-def test_one_agent_that_cannot_be_served_does_not_stop_the_others(where: Place) -> None:
+def test_one_agent_that_cannot_be_served_does_not_stop_the_others(where: Workspace) -> None:
     where.write(SETTINGS, "{")
     ran = command(where, "install", "claude-code", "reasonix", "--yes")
     assert (ran.status, "installed: Reasonix" in ran.stdout) == (1, True)
     assert "Claude Code" in ran.stderr
 
 
-def test_bytes_that_are_no_text(where: Place) -> None:
+def test_bytes_that_are_no_text(where: Workspace) -> None:
     where.write(SETTINGS, "").write_bytes(b'{"a": "\xff"}')
     assert "is not a text in UTF-8" in refused(where, "claude-code")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "{}", "{}\n", '\ufeff{"a": 1}', '{\r\n  "a": 1\r\n}', '{"a": 1}'])
-def test_marks_and_ends_of_lines_stay(where: Place, text: str) -> None:
+def test_marks_and_ends_of_lines_stay(where: Workspace, text: str) -> None:
     file = where.write(SETTINGS, "")
     file.write_bytes(text.encode())
     install(where, "claude-code")
@@ -97,12 +97,12 @@ def test_marks_and_ends_of_lines_stay(where: Place, text: str) -> None:
 # Files that are not plain files of the user
 
 
-def test_a_read_only_file(where: Place) -> None:
+def test_a_read_only_file(where: Workspace) -> None:
     where.write(SETTINGS, "{}").chmod(0o444)
     assert "is read-only" in refused(where, "claude-code")
 
 
-def test_a_read_only_file_keeps_what_was_installed(where: Place) -> None:
+def test_a_read_only_file_keeps_what_was_installed(where: Workspace) -> None:
     install(where, "claude-code")
     file = where.home / ".claude" / "settings.json"
     file.chmod(0o400)
@@ -112,7 +112,7 @@ def test_a_read_only_file_keeps_what_was_installed(where: Place) -> None:
     assert snapshot(where) == before
 
 
-def test_a_link_is_followed_and_stays_a_link(where: Place) -> None:
+def test_a_link_is_followed_and_stays_a_link(where: Workspace) -> None:
     real = where.write("~/dotfiles/claude.json", '{"a": 1}')
     (where.home / ".claude").mkdir()
     link = where.home / ".claude" / "settings.json"
@@ -127,7 +127,7 @@ def test_a_link_is_followed_and_stays_a_link(where: Place) -> None:
     assert (link.is_symlink(), real.read_text()) == (True, '{"a": 1}')
 
 
-def test_a_link_that_leads_nowhere(where: Place) -> None:
+def test_a_link_that_leads_nowhere(where: Workspace) -> None:
     (where.home / ".claude").mkdir()
     link = where.home / ".claude" / "settings.json"
     link.symlink_to(where.home / "gone.json")
@@ -136,7 +136,7 @@ def test_a_link_that_leads_nowhere(where: Place) -> None:
 
 
 @pytest.mark.parametrize("make", ["mkdir", "fifo"])
-def test_something_else_than_a_file(where: Place, make: str) -> None:
+def test_something_else_than_a_file(where: Workspace, make: str) -> None:
     path = where.home / ".claude" / "settings.json"
     path.parent.mkdir()
     (path.mkdir if make == "mkdir" else lambda: os.mkfifo(path))()
@@ -144,14 +144,14 @@ def test_something_else_than_a_file(where: Place, make: str) -> None:
     assert (ran.status, f"{path} is not a file" in ran.stderr) == (1, True)
 
 
-def test_a_file_in_the_place_of_the_directory(where: Place) -> None:
+def test_a_file_in_the_place_of_the_directory(where: Workspace) -> None:
     where.write("~/.claude", "x")
     assert "Not a directory" in refused(where, "claude-code")
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_project_does_not_lead_us_out_of_it(where: Place, what: str, exists: bool) -> None:
+def test_a_project_does_not_lead_us_out_of_it(where: Workspace, what: str, exists: bool) -> None:
     secret = where.write("~/.ssh/settings.json", '{"mine": 1}')
     if not exists:
         secret.unlink()
@@ -166,7 +166,7 @@ def test_a_project_does_not_lead_us_out_of_it(where: Place, what: str, exists: b
     )
 
 
-def test_a_link_inside_a_project_is_fine(where: Place) -> None:
+def test_a_link_inside_a_project_is_fine(where: Workspace) -> None:
     real = where.write("config/claude.json", "{}")
     (where.project / ".claude").mkdir()
     (where.project / ".claude" / "settings.json").symlink_to("../config/claude.json")
@@ -174,7 +174,7 @@ def test_a_link_inside_a_project_is_fine(where: Place) -> None:
     assert "hookline" in real.read_text()
 
 
-def test_entries_of_a_hostile_project_are_not_taken_for_ours(where: Place) -> None:
+def test_entries_of_a_hostile_project_are_not_taken_for_ours(where: Workspace) -> None:
     """Their program with our name is replaced by ours, and lines that do more stay theirs."""
     lines = [
         "./hookline hook --dialect claude-code PreToolUse",
@@ -188,7 +188,7 @@ def test_entries_of_a_hostile_project_are_not_taken_for_ours(where: Place) -> No
     assert second.startswith("[ -x /")
 
 
-def test_texts_of_a_project_cannot_steer_the_terminal(where: Place) -> None:
+def test_texts_of_a_project_cannot_steer_the_terminal(where: Workspace) -> None:
     where.write(".claude/settings.json", '{"a": "\x1b[31m\u202e"}'.replace("\x1b", "\\u001b"))
     where.write(".codex/hooks.json", '{"description": "\u202e"}')
     ran = command(where, "install", "claude-code", "codex", "--project")
@@ -218,7 +218,7 @@ run(sys.argv[2:])
 """
 
 
-def killed_at(where: Place, recorded: int, *words: str) -> None:
+def killed_at(where: Workspace, recorded: int, *words: str) -> None:
     """Run a command that is killed just before it renames a file: the first, the second ..."""
     ran = subprocess.run(
         [sys.executable, "-c", _KILLED, str(recorded), *words], cwd=where.project, env=clean_env(where.home),
@@ -227,11 +227,11 @@ def killed_at(where: Place, recorded: int, *words: str) -> None:
     assert ran.returncode == -signal.SIGKILL
 
 
-def drafts(where: Place) -> list[Path]:
+def drafts(where: Workspace) -> list[Path]:
     return list(where.home.rglob(".*.hookline-*"))
 
 
-def test_a_kill_before_the_file_is_in_place_leaves_the_old_one(where: Place) -> None:
+def test_a_kill_before_the_file_is_in_place_leaves_the_old_one(where: Workspace) -> None:
     file = where.write(SETTINGS, '{"a": 1}')
     killed_at(where, 1, "install", "claude-code", "--yes")
     assert file.read_text() == '{"a": 1}'
@@ -244,7 +244,7 @@ def test_a_kill_before_the_file_is_in_place_leaves_the_old_one(where: Place) -> 
 
 
 @pytest.mark.parametrize("recorded", [1, 2])
-def test_a_change_of_two_files_is_finished_by_the_next_command(where: Place, recorded: int) -> None:
+def test_a_change_of_two_files_is_finished_by_the_next_command(where: Workspace, recorded: int) -> None:
     """Codex: entries without their hashes do not run, and hashes of the user's hooks must not be left behind."""
     groups = [{"hooks": [{"type": "command", "command": f"mine {at}"}]} for at in range(2)]
     file = where.write("~/.codex/hooks.json", json.dumps({"hooks": {"Stop": groups[:1]}}))
@@ -264,7 +264,7 @@ def test_a_change_of_two_files_is_finished_by_the_next_command(where: Place, rec
 
 
 def test_a_file_that_changes_while_the_user_reads_is_not_overwritten(
-    where: Place, monkeypatch: pytest.MonkeyPatch
+    where: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tests.cli.terminal import Terminal
 
@@ -278,7 +278,7 @@ def test_a_file_that_changes_while_the_user_reads_is_not_overwritten(
     assert (at.status, file.read_text()) == (1, '{"a": 2}')
 
 
-def test_records_that_others_could_have_written_do_not_count(where: Place) -> None:
+def test_records_that_others_could_have_written_do_not_count(where: Workspace) -> None:
     file = where.write(SETTINGS, '{"a": 1}')
     install(where, "claude-code")
     directory = where.home / ".local" / "state" / "hookline" / "installed"
@@ -290,14 +290,14 @@ def test_records_that_others_could_have_written_do_not_count(where: Place) -> No
     assert json.loads(file.read_text()) == {"a": 1}
 
 
-def test_without_a_home_nothing_is_done(where: Place) -> None:
+def test_without_a_home_nothing_is_done(where: Workspace) -> None:
     """Without HOME the user database counts, and nothing can be made in the home that it names in tests."""
     ran = command(where, "install", "claude-code", "--yes", env={"HOME": ""})
     assert (ran.status, "/proc/" in ran.stderr + ran.stdout) == (1, True)
     assert not (where.project / ".claude").exists()
 
 
-def test_ctrl_c_between_two_files_takes_the_first_back(where: Place) -> None:
+def test_ctrl_c_between_two_files_takes_the_first_back(where: Workspace) -> None:
     file = where.write("~/.codex/hooks.json", '{"hooks":{}}')
     config = where.write("~/.codex/config.toml", "# mine\n")
     subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.golden import check_golden
 from tests.cli.in_process import InProcess, in_process
-from tests.cli.run_cli import place, run_cli
+from tests.cli.run_cli import run_cli, workspace
 from tests.cli.sample_configs import ALL, NATIVE, REASONIX
 from tests.schemas.samples import Checker
 
@@ -27,7 +27,7 @@ def hooks(here: InProcess, *words: str) -> list[dict[str, Any]]:
 
 
 def test_the_tables_of_several_agents() -> None:
-    with place() as where:
+    with workspace() as where:
         for name, text in ALL.items():
             where.write(name, text)
         ran = run_cli(["list"], where.project, where.home)
@@ -184,7 +184,7 @@ def test_bad_input_is_one_clear_line_and_status_1(here: InProcess, words: list[s
 
 @pytest.mark.parametrize("columns", [40, 60, 79, 80, 100])
 def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
-    with place() as where:
+    with workspace() as where:
         where.write(
             ".claude/settings.json",
             json.dumps(

@@ -15,7 +15,7 @@ from hookline.extending import JournalFile
 from tests.cli.golden import check_golden
 from tests.cli.journals import STORY, a_run, journal_of, write_runs
 from tests.cli.published_schema import valid_document
-from tests.cli.run_cli import Place, Ran, run_cli, run_here
+from tests.cli.run_cli import Ran, Workspace, run_cli, run_here
 from tests.every import every
 
 
@@ -23,7 +23,7 @@ class Log:
     """`hookline log` in this process."""
 
     def __init__(
-        self, where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self._with = (where, capsys, monkeypatch)
 
@@ -37,11 +37,11 @@ class Log:
 
 
 @pytest.fixture
-def log(where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Log:
+def log(where: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Log:
     return Log(where, capsys, monkeypatch)
 
 
-def test_without_a_journal_it_says_where_one_would_be(where: Place, log: Log) -> None:
+def test_without_a_journal_it_says_where_one_would_be(where: Workspace, log: Log) -> None:
     ran = log()
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("log_none.txt", ran.stdout)
@@ -49,14 +49,14 @@ def test_without_a_journal_it_says_where_one_would_be(where: Place, log: Log) ->
     assert (document["exists"], document["journal"], document["runs"]) == (False, journal_of(where), [])
 
 
-def test_runs_are_shown_newest_last_with_what_became_of_them(where: Place) -> None:
+def test_runs_are_shown_newest_last_with_what_became_of_them(where: Workspace) -> None:
     write_runs(where, *STORY)
     ran = run_cli(["log"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("log.txt", ran.stdout)
 
 
-def test_counts_are_a_table_of_the_hooks(where: Place, log: Log) -> None:
+def test_counts_are_a_table_of_the_hooks(where: Workspace, log: Log) -> None:
     write_runs(where, *STORY)
     check_golden("log_counts.txt", log("--counts").stdout)
     lint = next(each for each in json.loads(log("--json").stdout)["hooks"] if each["hook"] == "lint")
@@ -67,7 +67,7 @@ def test_counts_are_a_table_of_the_hooks(where: Place, log: Log) -> None:
     }  # fmt: skip
 
 
-def test_times_are_a_table_of_the_hooks_that_took_the_most_time_first(where: Place, log: Log) -> None:
+def test_times_are_a_table_of_the_hooks_that_took_the_most_time_first(where: Workspace, log: Log) -> None:
     took = [("quick", 1.0), ("quick", 3.0), ("slow", 500.0), ("slow", 100.0), ("slow", 200.0)]
     write_runs(where, *(a_run(name, duration_ms=each) for name, each in took))
     heads, slow, quick, *_ = log("--times").stdout.splitlines()
@@ -112,13 +112,13 @@ def test_times_are_a_table_of_the_hooks_that_took_the_most_time_first(where: Pla
     ],
 )  # fmt: skip
 def test_filters_let_through_what_they_name(
-    where: Place, log: Log, words: list[str], hooks: list[str]
+    where: Workspace, log: Log, words: list[str], hooks: list[str]
 ) -> None:
     write_runs(where, *STORY)
     assert log.hooks(*words) == hooks
 
 
-def test_only_what_went_through_is_unanswered(where: Place, log: Log) -> None:
+def test_only_what_went_through_is_unanswered(where: Workspace, log: Log) -> None:
     write_runs(
         where,
         a_run("closed", status="failed", decision="deny"),
@@ -127,20 +127,20 @@ def test_only_what_went_through_is_unanswered(where: Place, log: Log) -> None:
     assert log.hooks("--status", "failed_open") == ["open"]
 
 
-def test_what_the_limit_leaves_out_is_still_counted(where: Place, log: Log) -> None:
+def test_what_the_limit_leaves_out_is_still_counted(where: Workspace, log: Log) -> None:
     write_runs(where, *(a_run(failed_open=number % 10 == 0) for number in range(200)))
     ran = log()
     assert ran.stdout.count("guard") == 50
     assert ran.stdout.endswith("50 of 200 runs: 0 blocked, 0 failed, 20 failed open\n")
 
 
-def test_nothing_like_that_is_said(where: Place, log: Log) -> None:
+def test_nothing_like_that_is_said(where: Workspace, log: Log) -> None:
     write_runs(where, *STORY)
     ran = log("--hook", "nobody")
     assert (ran.status, ran.stdout.split()[0]) == (0, "no")
 
 
-def test_an_event_that_is_misspelt_says_the_nearest(where: Place, log: Log) -> None:
+def test_an_event_that_is_misspelt_says_the_nearest(where: Workspace, log: Log) -> None:
     write_runs(where, *STORY)
     ran = log("--event", "PreTolUse")
     assert (ran.status, ran.stdout.split()[0]) == (0, "no")
@@ -165,7 +165,7 @@ def test_what_cannot_be_understood_is_one_clear_line(log: Log, words: list[str],
     assert translated in ran.stderr
 
 
-def test_a_torn_tail_is_said_and_the_rest_shown(where: Place, log: Log) -> None:
+def test_a_torn_tail_is_said_and_the_rest_shown(where: Workspace, log: Log) -> None:
     path = write_runs(where, *STORY[:2])
     with open(path, "ab") as stream:
         stream.write(b'{"v":1,"hook":"ha')
@@ -176,7 +176,7 @@ def test_a_torn_tail_is_said_and_the_rest_shown(where: Place, log: Log) -> None:
     assert valid_document("log", log("--json").stdout)["damage"]
 
 
-def test_damage_without_end_is_told_in_a_few_lines(where: Place, log: Log) -> None:
+def test_damage_without_end_is_told_in_a_few_lines(where: Workspace, log: Log) -> None:
     path = write_runs(where, STORY[0])
     Path(path).write_bytes(b"rubbish\n" * 500)
     ran = log()
@@ -185,7 +185,7 @@ def test_damage_without_end_is_told_in_a_few_lines(where: Place, log: Log) -> No
     assert ran.stderr.endswith("and 495 more damaged lines\n")
 
 
-def test_what_was_moved_aside_comes_first(where: Place, log: Log) -> None:
+def test_what_was_moved_aside_comes_first(where: Workspace, log: Log) -> None:
     path = write_runs(where, a_run("old", 900))
     os.rename(path, f"{path}.1")
     assert log.hooks() == ["old"]
@@ -196,21 +196,21 @@ def test_what_was_moved_aside_comes_first(where: Place, log: Log) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_journal_that_may_not_be_read_is_a_problem(where: Place, log: Log) -> None:
+def test_a_journal_that_may_not_be_read_is_a_problem(where: Workspace, log: Log) -> None:
     os.chmod(write_runs(where, *STORY), 0)
     ran = log()
     assert ran.status == 1
     assert "cannot be read" in ran.stderr
 
 
-def test_a_directory_in_place_of_the_journal_is_a_problem(where: Place, log: Log) -> None:
+def test_a_directory_in_place_of_the_journal_is_a_problem(where: Workspace, log: Log) -> None:
     os.makedirs(journal_of(where))
     ran = log()
     assert ran.status == 1
     assert "the journal cannot be read" in ran.stderr
 
 
-def test_background_and_skipped_records_are_no_runs(where: Place, log: Log) -> None:
+def test_background_and_skipped_records_are_no_runs(where: Workspace, log: Log) -> None:
     write_runs(where, a_run(status="background", run_id="1"), a_run(run_id="1"), a_run(status="skipped"))
     assert valid_document("log", log("--json").stdout)["totals"]["runs"] == 1
 
@@ -239,7 +239,9 @@ def test_without_filters_everything_is_wanted() -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 72, 100, 160])
-def test_lines_fit_the_width(where: Place, log: Log, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_lines_fit_the_width(
+    where: Workspace, log: Log, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
     write_runs(where, *STORY, a_run("a very long command that nobody gave a name " * 5, reason="long " * 80))
     monkeypatch.setattr("hookline.cli.commands.log.run.terminal_width", lambda: columns)
     for words in ([], ["--counts"], ["--times"]):
@@ -247,7 +249,7 @@ def test_lines_fit_the_width(where: Place, log: Log, monkeypatch: pytest.MonkeyP
         assert max(len(line) for line in shown.splitlines()[:-1]) <= (max(columns, 72) if words else columns)
 
 
-def test_ten_thousand_runs_are_read_at_once(where: Place, log: Log) -> None:
+def test_ten_thousand_runs_are_read_at_once(where: Workspace, log: Log) -> None:
     file = JournalFile(journal_of(where))
     for _ in range(10_000):
         file.append(STORY[1])
@@ -255,7 +257,7 @@ def test_ten_thousand_runs_are_read_at_once(where: Place, log: Log) -> None:
     assert "50 of 10000 runs: 10000 blocked" in log().stdout
 
 
-def test_a_journal_that_is_none_is_said_once_and_nothing_else(where: Place, log: Log) -> None:
+def test_a_journal_that_is_none_is_said_once_and_nothing_else(where: Workspace, log: Log) -> None:
     (where.home / ".local/state/hookline/journal.jsonl").mkdir(parents=True)
     ran = log()
     assert (ran.status, ran.stdout) == (1, "")

@@ -15,11 +15,11 @@ from hookline.extending import Run
 from hookline.journal.file import encoded, rotate
 from hookline.journal.reader import Damage
 from tests.cli.journals import a_run, journal_of, write_runs
-from tests.cli.run_cli import Place, clean_env, command_line
+from tests.cli.run_cli import Workspace, clean_env, command_line
 
 
 @contextmanager
-def following(where: Place, *words: str) -> Generator["subprocess.Popen[bytes]"]:
+def following(where: Workspace, *words: str) -> Generator["subprocess.Popen[bytes]"]:
     process = subprocess.Popen(
         command_line(["log", "--follow", *words]), cwd=where.project, env=clean_env(where.home),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -41,7 +41,7 @@ def interrupted(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
     return process.returncode, err.decode()
 
 
-def test_what_was_then_what_happens_until_interrupted(where: Place) -> None:
+def test_what_was_then_what_happens_until_interrupted(where: Workspace) -> None:
     write_runs(where, *(a_run(f"old {number}") for number in range(20)))
     with following(where, "--limit", "2") as process:
         assert [line(process).split()[-3] for _ in range(2)] == ["18", "19"]
@@ -51,7 +51,7 @@ def test_what_was_then_what_happens_until_interrupted(where: Place) -> None:
         assert interrupted(process) == (130, "hookline: interrupted\n")
 
 
-def test_filters_hold_for_what_comes_and_json_is_one_run_per_line(where: Place) -> None:
+def test_filters_hold_for_what_comes_and_json_is_one_run_per_line(where: Workspace) -> None:
     write_runs(where, a_run("a"), a_run("b"))
     with following(where, "--json", "--hook", "b") as process:
         assert json.loads(line(process))["hook"] == "b"
@@ -59,7 +59,7 @@ def test_filters_hold_for_what_comes_and_json_is_one_run_per_line(where: Place) 
         assert json.loads(line(process))["hook"] == "bb"
 
 
-def test_a_journal_that_begins_later_is_followed(where: Place) -> None:
+def test_a_journal_that_begins_later_is_followed(where: Workspace) -> None:
     with following(where) as process:
         translated = cast("IO[bytes]", process.stderr).readline().decode()
         assert translated.startswith("no journal yet")
@@ -67,7 +67,7 @@ def test_a_journal_that_begins_later_is_followed(where: Place) -> None:
         assert "first" in line(process)
 
 
-def test_it_ends_when_nobody_reads_any_more_though_nothing_happens(where: Place) -> None:
+def test_it_ends_when_nobody_reads_any_more_though_nothing_happens(where: Workspace) -> None:
     write_runs(where, a_run("only"))
     with following(where) as process:
         line(process)
@@ -81,7 +81,7 @@ def hooks(tail: Tail) -> list[str]:
 
 
 @pytest.fixture
-def tail_of(where: Place) -> Iterator[Callable[[], Tail]]:
+def tail_of(where: Workspace) -> Iterator[Callable[[], Tail]]:
     opened: list[Tail] = []
 
     def make() -> Tail:
@@ -93,7 +93,9 @@ def tail_of(where: Place) -> Iterator[Callable[[], Tail]]:
         tail.close()
 
 
-def test_nothing_is_lost_or_seen_twice_across_a_rotation(where: Place, tail_of: Callable[[], Tail]) -> None:
+def test_nothing_is_lost_or_seen_twice_across_a_rotation(
+    where: Workspace, tail_of: Callable[[], Tail]
+) -> None:
     path = write_runs(where, a_run("a"))
     tail = tail_of()
     assert hooks(tail) == ["a"]
@@ -104,7 +106,7 @@ def test_nothing_is_lost_or_seen_twice_across_a_rotation(where: Place, tail_of: 
     assert hooks(tail) == []
 
 
-def test_what_is_written_between_a_look_and_a_rotation_is_read(where: Place) -> None:
+def test_what_is_written_between_a_look_and_a_rotation_is_read(where: Workspace) -> None:
     path = write_runs(where, a_run("a"))
 
     class Overtaken(Tail):
@@ -119,7 +121,7 @@ def test_what_is_written_between_a_look_and_a_rotation_is_read(where: Place) -> 
     tail.close()
 
 
-def test_half_a_line_is_waited_for(where: Place, tail_of: Callable[[], Tail]) -> None:
+def test_half_a_line_is_waited_for(where: Workspace, tail_of: Callable[[], Tail]) -> None:
     path = write_runs(where, a_run("a"))
     tail = tail_of()
     whole = encoded(a_run("b"))
@@ -132,7 +134,7 @@ def test_half_a_line_is_waited_for(where: Place, tail_of: Callable[[], Tail]) ->
 
 
 def test_half_a_line_that_never_ends_is_said_when_the_file_is_moved_aside(
-    where: Place, tail_of: Callable[[], Tail]
+    where: Workspace, tail_of: Callable[[], Tail]
 ) -> None:
     path = write_runs(where, a_run("a"))
     tail = tail_of()
@@ -144,7 +146,7 @@ def test_half_a_line_that_never_ends_is_said_when_the_file_is_moved_aside(
     assert [type(item) for item in found] == [Run, Damage, Run]
 
 
-def test_a_journal_that_was_cut_is_read_from_its_start(where: Place, tail_of: Callable[[], Tail]) -> None:
+def test_a_journal_that_was_cut_is_read_from_its_start(where: Workspace, tail_of: Callable[[], Tail]) -> None:
     path = write_runs(where, a_run("a"), a_run("b"), a_run("c"))
     tail = tail_of()
     assert len(hooks(tail)) == 3
@@ -153,7 +155,7 @@ def test_a_journal_that_was_cut_is_read_from_its_start(where: Place, tail_of: Ca
     assert hooks(tail) == ["d"]
 
 
-def test_a_journal_that_is_gone_is_waited_for(where: Place, tail_of: Callable[[], Tail]) -> None:
+def test_a_journal_that_is_gone_is_waited_for(where: Workspace, tail_of: Callable[[], Tail]) -> None:
     path = write_runs(where, a_run("a"))
     tail = tail_of()
     hooks(tail)
@@ -163,7 +165,7 @@ def test_a_journal_that_is_gone_is_waited_for(where: Place, tail_of: Callable[[]
     assert hooks(tail) == ["b"]
 
 
-def test_a_line_without_end_is_given_up(where: Place, tail_of: Callable[[], Tail]) -> None:
+def test_a_line_without_end_is_given_up(where: Workspace, tail_of: Callable[[], Tail]) -> None:
     path = write_runs(where, a_run("a"))
     with open(path, "ab") as stream:
         stream.write(b"x" * (6 * 1024 * 1024))
@@ -172,7 +174,7 @@ def test_a_line_without_end_is_given_up(where: Place, tail_of: Callable[[], Tail
     assert "longer than" in found[1]
 
 
-def test_a_journal_that_is_none_is_said_once(where: Place) -> None:
+def test_a_journal_that_is_none_is_said_once(where: Workspace) -> None:
     journal = journal_of(where)
     os.makedirs(journal)
     with following(where) as process:
@@ -185,7 +187,7 @@ def test_a_journal_that_is_none_is_said_once(where: Place) -> None:
         assert interrupted(process) == (130, "hookline: interrupted\n")
 
 
-def test_it_says_whether_a_script_was_warm(where: Place) -> None:
+def test_it_says_whether_a_script_was_warm(where: Workspace) -> None:
     with following(where) as process:
         write_runs(where, a_run("one", warm=True), a_run("two", warm=False), a_run("three"))
         ends = [line(process).rstrip().split("  ")[-1] for _ in range(3)]

@@ -163,15 +163,15 @@ command = "cat > got.json; env > got.env"
 
 
 def got(here: InProcess) -> Any:
-    return json.loads((here.place.project / "got.json").read_text())
+    return json.loads((here.workspace.project / "got.json").read_text())
 
 
 @pytest.mark.parametrize(
     "words", [["text=hello"], ["prompt=hello"], ["text=hello", "--dialect", "codewhale"]]
 )
 def test_an_event_that_one_agent_has_is_fired_in_its_own_words(here: InProcess, words: list[str]) -> None:
-    (here.place.home / ".codewhale").mkdir()
-    (here.place.home / ".codewhale/config.toml").write_text(HOOK)
+    (here.workspace.home / ".codewhale").mkdir()
+    (here.workspace.home / ".codewhale/config.toml").write_text(HOOK)
     ran = here.call("fire", "message_submit", *words)
     assert (ran.status, ran.stderr) == (0, "")
     assert ran.stdout.startswith("message_submit [UserPromptSubmit] of codewhale\n")
@@ -205,11 +205,11 @@ def test_variables_are_words_as_well(here: InProcess) -> None:
             f"tool_call_before={command}",
         )
         assert ran.status == 0, ran.stderr
-        assert (here.place.project / "got.txt").read_text() == 'exec_shell {"command":"ls"}'
+        assert (here.workspace.project / "got.txt").read_text() == 'exec_shell {"command":"ls"}'
 
 
 def test_words_are_added_to_a_payload_of_the_agent(here: InProcess) -> None:
-    here.write("payload.json", json.dumps({**SUBMITTED, "workspace": str(here.place.project)}))
+    here.write("payload.json", json.dumps({**SUBMITTED, "workspace": str(here.workspace.project)}))
     here.call(
         "fire", "message_submit", "text=other", "--payload", "payload.json", "--dialect", "codewhale",
         "--hook", "message_submit=cat > got.json",

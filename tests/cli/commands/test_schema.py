@@ -8,7 +8,7 @@ import pytest
 from hookline.events import EVENTS
 from tests.cli.golden import check_golden
 from tests.cli.in_process import InProcess, in_process
-from tests.cli.run_cli import place, run_cli
+from tests.cli.run_cli import run_cli, workspace
 from tests.schemas.samples import Checker
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
@@ -20,7 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 def test_with_nothing_it_lists_what_there_is() -> None:
-    with place() as where:
+    with workspace() as where:
         ran = run_cli(["schema"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("schema.txt", ran.stdout)

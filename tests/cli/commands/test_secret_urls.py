@@ -46,7 +46,7 @@ def test_no_command_tells_them(here: InProcess, dialect: str) -> None:
         ran = here.call(*words)
         assert "127.0.0.1" in ran.stdout + ran.stderr, words
         shown += ran.stdout + ran.stderr
-    journals = [file for file in here.place.home.rglob("*.jsonl") if file.is_file()]
+    journals = [file for file in here.workspace.home.rglob("*.jsonl") if file.is_file()]
     assert journals
     shown += "".join(file.read_text() for file in journals)
     assert [secret for secret in SECRETS if secret in shown] == []

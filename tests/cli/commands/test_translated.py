@@ -76,7 +76,7 @@ def test_a_call_is_one_of_the_agent_that_is_named(here: InProcess) -> None:
     words = ("PreToolUse", "read_file", "path=a", "offset:=5")
     # Reasonix counts lines from 0.
     (translated,) = hooks(here, *words, "--as", "reasonix")["edits"]["translated"]
-    assert translated["tool_input"] == {"file_path": str(here.place.project / "a"), "offset": 6}
+    assert translated["tool_input"] == {"file_path": str(here.workspace.project / "a"), "offset": 6}
     assert here.call("explain", *words, "--as", "reasonix").stdout.startswith("PreToolUse (as reasonix)\n")
     ran = here.call("explain", *words, "--as", "reasonics")
     assert (ran.status, "did you mean 'reasonix'?" in ran.stderr) == (1, True)

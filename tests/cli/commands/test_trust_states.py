@@ -51,7 +51,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """A project whose first hooks are trusted; one has changed since, and two are new."""
     monkeypatch.delenv("HOOKLINE_TRUST", raising=False)
     made = in_process(tmp_path, monkeypatch, capsys)
-    trust_nothing(made.place.home)
+    trust_nothing(made.workspace.home)
     made.write("~/.config/hookline/hooks.toml", MINE)
     made.write(".hookline/hooks.toml", PROJECT)
     for name in ("old", "changed"):
@@ -130,7 +130,7 @@ def test_fire_says_which_hooks_did_not_run(here: InProcess) -> None:
         "mine": "ok", "old": "ok", "changed": "untrusted", "new": "untrusted", "tightens": "skipped",
     }  # fmt: skip
     for name in ("changed.txt", "new.txt"):
-        assert not (here.place.project / name).exists()
+        assert not (here.workspace.project / name).exists()
 
 
 def test_a_denial_wins_over_untrusted_hooks(here: InProcess) -> None:
@@ -191,7 +191,7 @@ def test_files_that_are_named_are_trusted(here: InProcess) -> None:
 
 @pytest.mark.parametrize("words", [("list",), ("explain", *LS), ("fire", *LS), ("doctor",)])
 def test_a_damaged_store_is_told_and_is_a_problem(here: InProcess, words: tuple[str, ...]) -> None:
-    for file in (here.place.home / ".local/state/hookline/trust").glob("*.json"):
+    for file in (here.workspace.home / ".local/state/hookline/trust").glob("*.json"):
         file.write_text("{")
     ran = here.call(*words)
     assert ran.status == 1
@@ -199,7 +199,7 @@ def test_a_damaged_store_is_told_and_is_a_problem(here: InProcess, words: tuple[
 
 
 def test_what_guard_add_writes_is_trusted(here: InProcess) -> None:
-    other = here.place.home / "other"
+    other = here.workspace.home / "other"
     (other / ".git").mkdir(parents=True)
     assert here.call("guard", "add", "force-push", "--cwd", str(other)).status == 0
     assert here.call("trust", "--cwd", str(other)).status == 0
@@ -207,15 +207,15 @@ def test_what_guard_add_writes_is_trusted(here: InProcess) -> None:
 
 
 def test_guard_add_says_when_it_cannot_be_trusted(here: InProcess) -> None:
-    (here.place.home / ".local/state/hookline/trust").chmod(0o770)
-    other = here.place.home / "other"
+    (here.workspace.home / ".local/state/hookline/trust").chmod(0o770)
+    other = here.workspace.home / "other"
     (other / ".git").mkdir(parents=True)
     ran = here.call("guard", "add", "force-push", "--cwd", str(other))
     assert (ran.status, "not trusted yet" in ran.stderr) == (1, True)
 
 
 def test_a_directory_of_the_settings(here: InProcess) -> None:
-    trust_all_of(here.place.home, here.place.project)
+    trust_all_of(here.workspace.home, here.workspace.project)
     ran = here.call("list", "--json")
     assert ran.stderr == ""
     assert {hook["trust"]["state"] for hook in json.loads(ran.stdout)["hooks"]} == {"trusted"}

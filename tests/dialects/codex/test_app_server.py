@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.run_cli import Place, place, run_cli
+from tests.cli.run_cli import Workspace, run_cli, workspace
 
 #: Answers `hooks/list` with what is in a file; other lines are between, as in the real one.
 SERVER = """#!{python}
@@ -25,7 +25,7 @@ for line in sys.stdin:
 
 
 class Codex:
-    def __init__(self, where: Place, directory: Path) -> None:
+    def __init__(self, where: Workspace, directory: Path) -> None:
         self.where, self.directory = where, directory
         self.asked, self.answer = where.home / "asked", where.home / "answer.json"
         directory.mkdir(parents=True, exist_ok=True)
@@ -52,12 +52,12 @@ class Codex:
 
 
 @pytest.fixture
-def where() -> Iterator[Place]:
-    with place() as made:
+def where() -> Iterator[Workspace]:
+    with workspace() as made:
         yield made
 
 
-def test_codex_is_believed_before_our_own_hashes(where: Place) -> None:
+def test_codex_is_believed_before_our_own_hashes(where: Workspace) -> None:
     codex = Codex(where, where.home / "bin")
     codex.says(codex.hook())
     assert codex.site() == ("trusted", "Codex says so itself")
@@ -74,14 +74,14 @@ def test_codex_is_believed_before_our_own_hashes(where: Place) -> None:
 @pytest.mark.parametrize(
     "answer", ['{"id": 2, "error": {"code": -32601}}', '{"id": 2, "result": {"data": 5}}', "no"]
 )
-def test_a_codex_that_cannot_say_it_leaves_it_to_the_hashes(where: Place, answer: str) -> None:
+def test_a_codex_that_cannot_say_it_leaves_it_to_the_hashes(where: Workspace, answer: str) -> None:
     codex = Codex(where, where.home / "bin")
     codex.answer.write_text(answer)
     standing, why = codex.site()
     assert (standing, "has the trusted hash" in why) == ("trusted", True)
 
 
-def test_a_codex_in_the_project_is_not_started(where: Place) -> None:
+def test_a_codex_in_the_project_is_not_started(where: Workspace) -> None:
     codex = Codex(where, where.project / "node_modules/.bin")
     codex.says()
     assert codex.site()[0] == "trusted"

@@ -76,7 +76,7 @@ class Machine:
         texts = ", ".join(f'"{each.text}"' for each in keys or [key()])
         self.settings.write_text(f'name = "{name}"\n[bundles]\nkeys = [{texts}]\n{more}')
         self.settings.chmod(0o600)
-        self.place = self.home / ".local" / "state" / "hookline" / "bundles"
+        self.bundles = self.home / ".local" / "state" / "hookline" / "bundles"
 
     @property
     def activator(self) -> Activator:
@@ -89,11 +89,11 @@ class Machine:
 
     @property
     def active(self) -> Path:
-        return self.place / "guards" / "active.bundle"
+        return self.bundles / "guards" / "active.bundle"
 
     def in_force(self) -> int:
         """The revision that counts here; 0 for none."""
-        known = self.activator.place.in_force().bundles.get("guards")
+        known = self.activator.store.in_force().bundles.get("guards")
         return known.revision if known is not None else 0
 
     def load(self) -> tuple[Engine, Loaded]:

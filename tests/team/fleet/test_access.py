@@ -375,4 +375,4 @@ def test_the_administrator_goes_before_the_user(tmp_path: Path) -> None:
     found = read_settings({"HOME": str(tmp_path)}, managed=str(managed))
     assert (found.servers, found.name) == (("nats://one", "nats://two"), "mine")
     assert found.ca == str(tmp_path / "ca.pem")
-    assert (found.place("ca"), found.place("name")) == (f"{managed}:2", f"{file}:2")
+    assert (found.position("ca"), found.position("name")) == (f"{managed}:2", f"{file}:2")

@@ -88,7 +88,7 @@ async def _scenario(server: Server, directory: Path) -> None:
             )
             # What was taken off the server is not refused any more.
             await transport.fleet.streams.purge_stream(f"KV_{BUNDLES}", subject=f"$KV.{BUNDLES}.guards.99")
-            await until(lambda: alpha.activator.place.report().refused == ())
+            await until(lambda: alpha.activator.store.report().refused == ())
             # A server that vanishes: the guards stay active.
             server.kill()
             engine = alpha.load()[0]

@@ -152,7 +152,7 @@ def test_an_active_file_that_was_changed_closes_what_it_may_have_guarded(machine
 
 
 def test_a_damaged_record_of_what_was_in_force_closes_and_pulling_makes_it_anew(machine: Machine) -> None:
-    record = machine.place / "in-force.json"
+    record = machine.bundles / "in-force.json"
     for damage in (b"{", b'{"bundles":{"guards":{}}}', b"\xff"):
         record.write_bytes(damage)
         assert machine.ask("ls").blocked
@@ -206,7 +206,7 @@ def test_a_script_that_was_changed_or_replaced_by_a_link_does_not_run(
                 assert "is not the file that was trusted" in (said.reason or ""), said
             return answers
 
-    script = next(machine.place.rglob("check.sh"))
+    script = next(machine.bundles.rglob("check.sh"))
     assert asyncio.run(main()) == [False, True, True]
     # A new session says the same, and what needs no file still decides.
     loaded = machine.load()[1]
@@ -406,7 +406,7 @@ def test_a_running_agent_has_it_at_once_whatever_hooks_object(machine: Machine) 
 
 
 def test_the_place_of_bundles_is_protected_wherever_it_is(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, more=f'place = "{tmp_path}/elsewhere"\n')
+    machine = Machine(tmp_path, more=f'directory = "{tmp_path}/elsewhere"\n')
     machine.activator.offer(signed(1))
     engine, loaded = machine.load()
     found = protected_in([str(machine.project)], machine.env, loaded.hooks)
@@ -442,13 +442,13 @@ def test_files_of_earlier_revisions_stay_for_a_while_and_then_go(machine: Machin
     own = machine.activator
     for revision in range(4, 9):
         own.offer(signed(revision))
-    assert sorted(each.name.split("-")[0] for each in (machine.place / "guards").iterdir() if each.is_dir()) == [
+    assert sorted(each.name.split("-")[0] for each in (machine.bundles / "guards").iterdir() if each.is_dir()) == [
         "6", "7", "8"
     ]  # fmt: skip
 
 
 def test_files_and_directories_of_a_bundle_are_read_only_and_of_this_user(machine: Machine) -> None:
-    modes = {each.name: oct(each.stat().st_mode & 0o777) for each in machine.place.rglob("*")}
+    modes = {each.name: oct(each.stat().st_mode & 0o777) for each in machine.bundles.rglob("*")}
     assert modes["hooks.toml"] == "0o400"
     assert modes["check.sh"] == "0o500"
     assert {modes["guards"], modes["bin"], modes[bundle(3).directory]} == {"0o700"}
@@ -531,7 +531,7 @@ def test_a_worker_measures_the_age_of_the_oldest_bundle_and_dead_letters(machine
     worker = Worker(FleetSettings(name="alpha"), machine.env, lambda _: None)
     assert dict(worker.facts())[vocabulary.DEAD_LETTERS] == 0
     queue.bury(lease, (), "exit 1")
-    issued = machine.activator.place.in_force().bundles["guards"].issued
+    issued = machine.activator.store.in_force().bundles["guards"].issued
     least = time.time() - issued
     found = dict(worker.facts())
     assert least <= found[vocabulary.BUNDLE_AGE] <= time.time() - issued

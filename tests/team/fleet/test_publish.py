@@ -26,7 +26,7 @@ from hookline.team.fleet.bundles.publish import (
 )
 from hookline.team.fleet.bundles.report import MachineReport
 from hookline.team.fleet.bundles.transport import Offered
-from tests.cli.run_cli import Place, Ran, run_here
+from tests.cli.run_cli import Ran, Workspace, run_here
 from tests.every import every
 from tests.team.fleet.machines import GUARD, SCRIPT, SCRIPTED, Machine, key
 
@@ -176,8 +176,8 @@ class Desk:
         self._capsys, self._monkeypatch = capsys, monkeypatch
 
     def run(self, *words: str) -> Ran:
-        place = Place(self.machine.home, self.machine.project)
-        return run_here(words, place, self._capsys, self._monkeypatch)
+        workspace = Workspace(self.machine.home, self.machine.project)
+        return run_here(words, workspace, self._capsys, self._monkeypatch)
 
     def __call__(self, *words: str, status: int = 0) -> Ran:
         ran = self.run("fleet", *words, "--directory", str(self.share))
@@ -255,7 +255,7 @@ def test_a_machine_without_settings_and_a_share_that_is_gone_are_said(desk: Desk
     desk.share.rmdir()
     ran = desk("pull", status=1)
     assert f"{desk.share} does not exist; the active bundles stay until they expire" in ran.stderr
-    assert desk.machine.activator.place.report().problem == f"{desk.share} does not exist"
+    assert desk.machine.activator.store.report().problem == f"{desk.share} does not exist"
     desk.machine.settings.unlink()
     assert "this machine takes no bundles: write [bundles]" in desk("pull", status=1).stderr
 

@@ -181,7 +181,7 @@ def test_none_of_them_is_put_in_force_and_the_last_good_one_stays(machine: Machi
     assert not wrong, "\n".join(wrong)
     assert len(CASES) >= 100
     assert machine.in_force() == 5
-    assert {each.name for each in machine.place.rglob("*") if each.is_file()} == {
+    assert {each.name for each in machine.bundles.rglob("*") if each.is_file()} == {
         "active.bundle", "in-force.json", "report.json", "lock", "hooks.toml", "check.sh",
     }  # fmt: skip
     assert not list(machine.home.parent.rglob("out*"))
@@ -192,7 +192,7 @@ def test_the_last_good_one_still_decides_and_what_was_refused_is_reported(machin
         machine.activator.offer(raw)
     said = machine.ask("git push --force")
     assert said.blocked
-    refused = machine.activator.place.report().refused
+    refused = machine.activator.store.report().refused
     assert refused
     assert all(each.why and each.at for each in refused)
     assert not machine.ask("git status").blocked
@@ -223,7 +223,7 @@ def test_what_is_right_is_taken(machine: Machine) -> None:
         == "renewed"
     )
     assert machine.in_force() == 11
-    assert not own.place.report().refused
+    assert not own.store.report().refused
 
 
 def test_a_machine_that_believes_two_keys_takes_bundles_of_both(tmp_path: Path) -> None:
@@ -251,8 +251,8 @@ def test_what_lies_in_a_directory_is_refused_by_its_name_until_it_is_gone(tmp_pa
         "guards 1: activated",
         "a bundle: refused: published as pipe.1",
     ]
-    assert "published as pipe.1" in machine.activator.place.report().refused[0].why
+    assert "published as pipe.1" in machine.activator.store.report().refused[0].why
     (bundles / "pipe.1.bundle").unlink()
     (bundles / "folder.1.bundle").rmdir()
     assert look() == ["guards 1: unchanged"]
-    assert machine.activator.place.report().refused == ()
+    assert machine.activator.store.report().refused == ()

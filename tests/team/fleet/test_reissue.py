@@ -11,7 +11,7 @@ import pytest
 from hookline.config.bundles.format import BundleScope, ScopeException
 from hookline.team.fleet.bundles.keys import make_key
 from hookline.team.fleet.bundles.report import BundleState, MachineReport
-from tests.cli.run_cli import Place, Ran, run_here
+from tests.cli.run_cli import Ran, Workspace, run_here
 from tests.every import every
 from tests.team.fleet.machines import GUARD, Machine, bundle, key, signed
 
@@ -33,9 +33,9 @@ class Desk:
         self._capsys, self._monkeypatch = capsys, monkeypatch
 
     def __call__(self, *words: str, status: int = 0) -> Ran:
-        place = Place(self.machine.home, self.machine.project)
+        workspace = Workspace(self.machine.home, self.machine.project)
         words = ("fleet", *words, "--directory", str(self.share))
-        ran = run_here(words, place, self._capsys, self._monkeypatch)
+        ran = run_here(words, workspace, self._capsys, self._monkeypatch)
         assert ran.status == status, ran
         return ran
 
@@ -121,7 +121,7 @@ def test_an_excluded_machine_does_without_and_an_exception_ends_closed(desk: Des
     assert "alpha does without it until" in desk("status").stdout
     assert not desk.machine.ask("git push -f").blocked
     # When it is over and nobody has pulled, nothing passes.
-    record = desk.machine.place / "in-force.json"
+    record = desk.machine.bundles / "in-force.json"
     kept = json.loads(record.read_bytes())
     kept["bundles"]["guards"]["until"] = time.time() - 1
     record.write_bytes(json.dumps(kept).encode())

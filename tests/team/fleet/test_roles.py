@@ -53,7 +53,7 @@ def test_root_takes_the_bundles_and_the_user_has_the_agents(tmp_path: Path) -> N
     place = tmp_path / "place"
     env = home(tmp_path, "alpha", server, "")
     file = tmp_path / "alpha/.config/hookline/fleet.toml"
-    file.write_text(f'{file.read_text()}[bundles]\nkeys = ["{key().text}"]\nplace = "{place}"\n')
+    file.write_text(f'{file.read_text()}[bundles]\nkeys = ["{key().text}"]\ndirectory = "{place}"\n')
     file.chmod(0o600)
     said: list[str] = []
 

@@ -71,7 +71,7 @@ class Desk:
     def __init__(self, directory: Path, stack: ExitStack) -> None:
         self._directory = directory
         self._stack = stack
-        self.place = directory / "place"
+        self.bundles = directory / "place"
         self._mounts = directory / "mounts"
         self._mounts.mkdir()
         self.server = Server(directory / "server")
@@ -86,7 +86,7 @@ class Desk:
             file = config / "fleet.toml"
             file.write_text(
                 f'server = "{self.server.url}"\nname = "desk"\nshared = true\naudit_seconds = 0.2\nlease = 3\n'
-                f'[bundles]\nkeys = ["{key().text}"]\nplace = "{self.place}"\n'
+                f'[bundles]\nkeys = ["{key().text}"]\ndirectory = "{self.bundles}"\n'
             )
             for each in (home, home / ".config", config, file):
                 os.chown(each, user, user)
@@ -187,16 +187,16 @@ def test_root_takes_the_bundles_and_two_users_have_workers_under_one_name(desk: 
         desk.hookline(user, *PUSH)
     wait_until(lambda: desk.audit() == {f"desk={ANN}": 2, f"desk={BOB}": 2}, seconds=60)
 
-    before = {each: each.read_bytes() for each in desk.place.rglob("*") if each.is_file()}
+    before = {each: each.read_bytes() for each in desk.bundles.rglob("*") if each.is_file()}
     for user in (ANN, BOB):
         for word in (
-            f"echo x > {desk.place}/guards/active.bundle",
-            f"rm -rf {desk.place}/guards",
-            f"mv {desk.place} x",
+            f"echo x > {desk.bundles}/guards/active.bundle",
+            f"rm -rf {desk.bundles}/guards",
+            f"mv {desk.bundles} x",
         ):
             assert desk.run(user, ("sh", "-c", word)).returncode != 0
         assert desk.hookline(user, "fleet", "pull").returncode != 0
-    assert {each: each.read_bytes() for each in desk.place.rglob("*") if each.is_file()} == before
+    assert {each: each.read_bytes() for each in desk.bundles.rglob("*") if each.is_file()} == before
 
     found = desk.status()
     (machine,) = found.machines

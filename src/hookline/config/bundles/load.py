@@ -48,22 +48,22 @@ def bundles_in_force(
         message = "the project brings it, so it is not used: only you or the administrator choose a fleet"
         return Loaded(diagnostics=(_said("warning", "foreign-fleet", message, settings.file),))
     loaded = Loaded(diagnostics=settings.problems)
-    place = BundleStore(settings.place, disk)
+    store = BundleStore(settings.directory, disk)
     try:
-        names = place.names()
+        names = store.names()
     except BundleError as problem:
         why = f"bundles cannot be read: {problem}; {_advice(settings)}"
         return loaded + _closed(loader.home, settings.file, why)
     for name in names:
         try:
-            bundle = place.active(name, settings)
+            bundle = store.active(name, settings)
         except BundleError as problem:
             why = f"the bundle {name} is not valid: {problem}; {_advice(settings)}"
-            loaded += _closed(loader.home, place.active_file(name), why)
+            loaded += _closed(loader.home, store.active_file(name), why)
             continue
         if bundle.scope.holds_in(project_root(cwd, disk), env.get("HOME", "")):
-            loaded += _hooks_of(bundle, place, loader)
-    if settings.required and not names and not place.exceptions():
+            loaded += _hooks_of(bundle, store, loader)
+    if settings.required and not names and not store.exceptions():
         why = f"this machine must have a bundle, and none is active; {_advice(settings)}"
         loaded += _closed(loader.home, settings.file, why)
     return loaded
@@ -72,7 +72,7 @@ def bundles_in_force(
 def bundle_files(env: Mapping[str, str], disk: Disk = DISK) -> tuple[str, ...]:
     """List the files that change when other bundles are active."""
     settings = bundle_settings(env, disk)
-    return () if settings is None else (settings.file, BundleStore(settings.place, disk).in_force_file)
+    return () if settings is None else (settings.file, BundleStore(settings.directory, disk).in_force_file)
 
 
 def _hooks_of(bundle: Bundle, store: BundleStore, loader: "Loader") -> Loaded:

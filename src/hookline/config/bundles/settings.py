@@ -20,10 +20,10 @@ from hookline.documents.document import Document, misshaped
 from hookline.model.diagnostics import Diagnostic, Where
 
 #: Below the home directory, unless the settings name another directory.
-_PLACE = (".local", "state", "hookline", "bundles")
+_DIRECTORY = (".local", "state", "hookline", "bundles")
 _TABLE = "bundles"
 _SHAPES: Mapping[str, str] = {
-    "keys": "a list of texts", "groups": "a list of texts", "place": "text", "required": "true or false",
+    "keys": "a list of texts", "groups": "a list of texts", "directory": "text", "required": "true or false",
 }  # fmt: skip
 
 
@@ -39,7 +39,7 @@ class BundleSettings(Struct, frozen=True):
     #: Public keys by their ids.
     keys: Mapping[str, bytes] = {}
     #: The directory of bundles.
-    place: str = ""
+    directory: str = ""
     #: Without a valid bundle, guards fail closed.
     required: bool = False
     problems: tuple[Diagnostic, ...] = ()
@@ -79,10 +79,12 @@ def _settings(
         else:
             own[name] = value
     home = env.get("HOME", "")
-    place = str(own.get("place", os.path.join(home, *_PLACE)))
-    place = f"{home}{place[1:]}" if place[:2] == "~/" else place
-    if not os.path.isabs(place):
-        problems.append(_wrong(document, "no directory for bundles: name one as an absolute path", "place"))
+    directory = str(own.get("directory", os.path.join(home, *_DIRECTORY)))
+    directory = f"{home}{directory[1:]}" if directory[:2] == "~/" else directory
+    if not os.path.isabs(directory):
+        problems.append(
+            _wrong(document, "no directory for bundles: name one as an absolute path", "directory")
+        )
     # The users who can write the file decide whose hooks run here: in doubt no bundle is used.
     keys, wrong = ({}, ()) if problems else _keys(document, own.get("keys", ()))
     return BundleSettings(
@@ -91,7 +93,7 @@ def _settings(
         machine=str(table.get("name") or own_name()),
         groups=tuple(own.get("groups", ())),
         keys=keys,
-        place=place,
+        directory=directory,
         # The error may be in this setting, or in the directory of the bundles.
         required=bool(problems or own.get("required", False)),
         problems=(*problems, *wrong),

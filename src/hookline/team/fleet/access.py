@@ -134,14 +134,14 @@ def _tls(settings: FleetSettings) -> ssl.SSLContext:
 
 
 def _unusable(settings: FleetSettings, key: str, why: str) -> FleetError:
-    return FleetError(f"{settings.place(key)}: {key}: {getattr(settings, key)} cannot be used: {why}")
+    return FleetError(f"{settings.position(key)}: {key}: {getattr(settings, key)} cannot be used: {why}")
 
 
 def why_refused(problem: Exception, settings: FleetSettings, *, wants_certificate: bool = False) -> str:
     """Explain why the connection failed, and what to do."""
     text = str(problem).strip()
     small, proof = text.lower(), _proof(settings)
-    place = settings.place("ca" if settings.ca else "servers")
+    place = settings.position("ca" if settings.ca else "servers")
     believed = getattr(problem, "verify_message", "")
     rows = (
         (isinstance(problem, TimeoutError), "no answer in time"),
@@ -173,9 +173,9 @@ def _proof(settings: FleetSettings) -> str:
         ("credentials", "the credentials in {}"), ("nkey", "the nkey in {}"), ("token_file", "the token in {}"),
     ):  # fmt: skip
         if getattr(settings, key):
-            return f"{words.format(getattr(settings, key))} ({settings.place(key)})"
+            return f"{words.format(getattr(settings, key))} ({settings.position(key)})"
     if settings.user:
-        return f"the user {settings.user} with the password in {settings.password_file} ({settings.place('user')})"
+        return f"the user {settings.user} with the password in {settings.password_file} ({settings.position('user')})"
     if settings.certificate:
-        return f"the certificate {settings.certificate} ({settings.place('certificate')})"
-    return f"machines without credentials: set {_PROOFS} ({settings.place('servers')})"
+        return f"the certificate {settings.certificate} ({settings.position('certificate')})"
+    return f"machines without credentials: set {_PROOFS} ({settings.position('servers')})"

@@ -123,7 +123,7 @@ class FleetSettings(Struct, frozen=True, kw_only=True):
         """The name of this user's worker in the fleet: the machine's, or `MACHINE=USER` on a shared machine."""
         return worker_name(self.name, account_name()) if self.shared else self.name
 
-    def place(self, key: str) -> str:
+    def position(self, key: str) -> str:
         """Return where a key is set, or would be, for a message."""
         return str(self.where.get(key, NOWHERE)) or _FILE
 
@@ -226,10 +226,10 @@ def _contradictions(settings: FleetSettings) -> Iterator[str]:
     """Yield contradictions within one file or between the two."""
     proofs = [key for key in _PROOFS if getattr(settings, key)]
     if len(proofs) > 1:
-        yield f"{settings.place(proofs[1])}: {' and '.join(proofs)} both identify this machine; remove all but one"
+        yield f"{settings.position(proofs[1])}: {' and '.join(proofs)} both identify this machine; remove all but one"
     for key, needed in _TOGETHER:
         if getattr(settings, key) and not getattr(settings, needed):
-            yield f"{settings.place(key)}: {key} has no effect without {needed}; write both"
+            yield f"{settings.position(key)}: {key} has no effect without {needed}; write both"
 
 
 def _own_name() -> str:

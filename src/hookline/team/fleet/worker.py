@@ -259,7 +259,7 @@ class Worker:
         settings = bundle_settings(self._env)
         if settings is None:
             return []
-        store = BundleStore(settings.place)
+        store = BundleStore(settings.directory)
         try:
             names, active = store.names(), store.in_force().bundles
         except BundleError:  # the machine's report says why

@@ -13,8 +13,8 @@ from tests.trusting import trust_nothing
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
     monkeypatch.delenv("HOOKLINE_TRUST", raising=False)
     made = in_process(tmp_path, monkeypatch, capsys)
-    (made.place.project / ".git").mkdir()
-    trust_nothing(made.place.home)
+    (made.workspace.project / ".git").mkdir()
+    trust_nothing(made.workspace.home)
     return made
 
 

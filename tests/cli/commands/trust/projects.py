@@ -37,7 +37,7 @@ def trust_all(here: InProcess) -> None:
 
 
 def store(here: InProcess) -> Path:
-    return here.place.home / ".local/state/hookline/trust"
+    return here.workspace.home / ".local/state/hookline/trust"
 
 
 def entry_of(command: str) -> str:

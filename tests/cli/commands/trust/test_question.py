@@ -98,7 +98,7 @@ def test_names_and_places_cannot_break_lines_either(here: InProcess) -> None:
 def test_a_directory_cannot_break_lines_and_need_not_be_text(
     here: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    odd = os.fsdecode(os.fsencode(here.place.home) + b"/p\xff\nTrust 0 items? y")
+    odd = os.fsdecode(os.fsencode(here.workspace.home) + b"/p\xff\nTrust 0 items? y")
     for directory in (".git", ".claude"):
         os.makedirs(f"{odd}/{directory}")
     script = Path(odd, os.fsdecode(b"odd\xff.sh"))

@@ -67,13 +67,13 @@ def test_the_same_value_counts_in_a_build(project: InProcess, monkeypatch: pytes
     hashes = document(project)["hashes"]
     monkeypatch.setenv("HOOKLINE_TRUST", hashes)
     project.call(*ASKS)
-    assert (project.place.project / "ran.txt").read_text() == "guarded\n"
+    assert (project.workspace.project / "ran.txt").read_text() == "guarded\n"
     assert set(states(project).values()) == {
         "untrusted"
     }  # trust that was not given here is not shown as given
     project.write("guard.sh", "echo other >> ran.txt\n")
     project.call(*ASKS)
-    assert (project.place.project / "ran.txt").read_text() == "guarded\n"
+    assert (project.workspace.project / "ran.txt").read_text() == "guarded\n"
 
 
 def test_new_entries_beside_a_trusted_one_leave_it_trusted(here: InProcess) -> None:
@@ -115,20 +115,20 @@ def test_hooks_of_a_skill_are_shown_before_the_skill_is_used(here: InProcess) ->
 
 
 def test_a_plugin_is_trusted_by_itself(project: InProcess) -> None:
-    root = project.place.home / ".claude/plugins/cache/market/guard/1.0"
+    root = project.workspace.home / ".claude/plugins/cache/market/guard/1.0"
     listed = {"version": 2, "plugins": {"guard@market": [{"scope": "user", "installPath": str(root)}]}}
     project.write("~/.claude/plugins/installed_plugins.json", json.dumps(listed))
     project.write("~/.claude/settings.json", json.dumps({"enabledPlugins": {"guard@market": True}}))
     hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo plugin"}]}]}}
-    project.write(f"~/{root.relative_to(project.place.home)}/hooks/hooks.json", json.dumps(hooks))
+    project.write(f"~/{root.relative_to(project.workspace.home)}/hooks/hooks.json", json.dumps(hooks))
     shown = project.call("trust").stdout
-    assert f"From ~/{root.relative_to(project.place.home)}\n" in shown
+    assert f"From ~/{root.relative_to(project.workspace.home)}\n" in shown
     trust_all(project)
     assert [each.split()[:3] for each in project.call("trust", "--list").stdout.splitlines()] == [
-        [f"~/{root.relative_to(project.place.home)}", "1", "item"],
+        [f"~/{root.relative_to(project.workspace.home)}", "1", "item"],
         ["~/project", "2", "items"],
     ]
-    elsewhere = project.place.home / "elsewhere"
+    elsewhere = project.workspace.home / "elsewhere"
     (elsewhere / ".git").mkdir(parents=True)
     assert project.call("trust", "--cwd", str(elsewhere)).status == 0
 
@@ -178,7 +178,7 @@ def test_the_difference_of_an_entry_and_of_its_script(project: InProcess) -> Non
 
 def test_what_cannot_be_compared_says_so(project: InProcess) -> None:
     trust_all(project)
-    (project.place.project / "guard.sh").write_bytes(b"\0\1\2")
+    (project.workspace.project / "guard.sh").write_bytes(b"\0\1\2")
     assert re.search(
         r"guard\.sh cannot be compared; it was sha256 \w{12}, it is sha256 \w{12}",
         project.call("trust", "--diff").stdout,
@@ -191,8 +191,8 @@ def test_what_cannot_be_compared_says_so(project: InProcess) -> None:
 
 def test_guards_that_are_gone_are_confirmed(project: InProcess) -> None:
     trust_all(project)
-    sessions = SessionStore(str(project.place.home))
-    root = str(project.place.project)
+    sessions = SessionStore(str(project.workspace.home))
+    root = str(project.workspace.project)
     record = SeenSession(
         dialect="claude-code", session="s", directory=root, root=root,
         guards={"1": KnownGuard("PreToolUse", "no push (hooks.toml:3)")},

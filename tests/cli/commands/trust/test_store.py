@@ -78,7 +78,7 @@ def test_a_store_that_cannot_be_relied_on_trusts_nothing(
     assert (ran.stderr.count("\n"), said in ran.stderr, "is not used: " in ran.stderr) == (1, True, True)
     assert "2 new" in ran.stdout
     project.call(*ASKS)
-    assert not (project.place.project / "ran.txt").exists()
+    assert not (project.workspace.project / "ran.txt").exists()
 
 
 def test_a_damaged_store_is_replaced_by_the_next_yes(project: InProcess) -> None:
@@ -95,7 +95,7 @@ def test_a_damaged_store_is_replaced_by_the_next_yes(project: InProcess) -> None
 
 def test_a_disk_that_cannot_be_written_is_one_clear_line(project: InProcess) -> None:
     hashes = document(project)["hashes"]
-    directory = project.place.home / ".local/state/hookline"
+    directory = project.workspace.home / ".local/state/hookline"
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "trust").write_text("a file where the folder should be")
     ran = project.call("trust", "--yes", hashes)
@@ -104,10 +104,10 @@ def test_a_disk_that_cannot_be_written_is_one_clear_line(project: InProcess) -> 
 
 
 def test_a_home_inside_the_project_has_no_say(project: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    (project.place.project / "home").mkdir()
-    (project.place.project / ".git").mkdir(exist_ok=True)
+    (project.workspace.project / "home").mkdir()
+    (project.workspace.project / ".git").mkdir(exist_ok=True)
     hashes = document(project)["hashes"]
-    monkeypatch.setenv("HOME", str(project.place.project / "home"))
+    monkeypatch.setenv("HOME", str(project.workspace.project / "home"))
     ran = project.call("trust", "--yes", hashes)
     assert "which is inside the project" in ran.stderr
     assert "trust cannot be stored in /proc/" in ran.stderr  # the home of the user database, in tests
@@ -117,7 +117,7 @@ def test_without_a_home_the_store_of_the_user_database_counts(
     project: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trust_all(project)
-    (project.place.home / ".local").rename(project.place.project / ".local")
+    (project.workspace.home / ".local").rename(project.workspace.project / ".local")
     monkeypatch.delenv("HOME")
     assert project.call("trust", "--list").stdout == "nothing is trusted in any project\n"
     assert set(states(project).values()) == {"untrusted"}
@@ -127,16 +127,16 @@ def test_projects_are_listed_and_forgotten(project: InProcess) -> None:
     assert project.call("trust", "--list").stdout == "nothing is trusted in any project\n"
     trust_all(project)
     listed = json.loads(project.call("trust", "--list", "--json").stdout)["projects"]
-    assert [(each["root"], each["items"]) for each in listed] == [(str(project.place.project), 2)]
+    assert [(each["root"], each["items"]) for each in listed] == [(str(project.workspace.project), 2)]
     assert listed[0]["at"].startswith("20")
     ran = project.call("trust", "--revoke")
     assert (ran.status, ran.stdout) == (0, "withdrew the trust in ~/project\n")
     assert set(states(project).values()) == {"untrusted"}
-    again = project.call("trust", "--revoke", str(project.place.project))
+    again = project.call("trust", "--revoke", str(project.workspace.project))
     assert (again.status, "nothing was trusted in" in again.stderr) == (1, True)
 
 
 def test_a_project_that_is_gone_can_be_forgotten(project: InProcess) -> None:
     trust_all(project)
-    project.place.project.rename(project.place.home / "moved")
-    assert project.call("trust", "--revoke", str(project.place.project)).status == 0
+    project.workspace.project.rename(project.workspace.home / "moved")
+    assert project.call("trust", "--revoke", str(project.workspace.project)).status == 0

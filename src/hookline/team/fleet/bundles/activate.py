@@ -66,7 +66,7 @@ class Activator:
         for_all: bool = False,
     ) -> None:  # fmt: skip
         self.settings = settings
-        self.place = BundleStore(settings.place)
+        self.store = BundleStore(settings.directory)
         self.loader = loader
         self._clock = clock
         self._for_all = for_all or (settings.managed and os.geteuid() == 0)
@@ -102,17 +102,17 @@ class Activator:
             except BundleError as problem:
                 return self._refused(problem, bundle, key)
             except OSError as problem:
-                why = f"{problem.filename or self.place.directory} cannot be written: {problem.strerror or problem}"
+                why = f"{problem.filename or self.store.directory} cannot be written: {problem.strerror or problem}"
                 return self._refused(BundleError("disk", why), bundle, key)
             return ActivationResult(what, bundle.name, bundle.revision)
 
     def repair(self) -> Iterator[str]:
         """Restore files of active bundles that were changed on disk; report bundles that must be pulled again."""
         with self._locked():
-            for name in self.place.names_there():
+            for name in self.store.names_there():
                 try:
-                    bundle = self.place.active(name, self.settings)
-                    changed = self.place.changed_file(bundle)
+                    bundle = self.store.active(name, self.settings)
+                    changed = self.store.changed_file(bundle)
                     if changed is not None:
                         self._unpack(bundle)
                         yield f"{changed} was changed, and was restored as signed"
@@ -126,13 +126,13 @@ class Activator:
         are dropped.
         """
         with self._locked():
-            report = self.place.report()
+            report = self.store.report()
             kept = tuple(
                 each for each in report.refused if not looked or each.name or each.at >= report.looked
             )
             looked_at = self._clock() if looked else report.looked
             report = replace(report, asked=self._clock(), looked=looked_at, problem=problem, refused=kept)
-            self._write(os.path.join(self.place.directory, REPORT), msgspec.json.encode(report))
+            self._write(os.path.join(self.store.directory, REPORT), msgspec.json.encode(report))
 
     # -- judging
 
@@ -186,21 +186,21 @@ class Activator:
         if bundle.issued > known.issued or known.released != released:
             return "renewed"
         if released:
-            return "unchanged" if not os.path.lexists(self.place.active_file(bundle.name)) else "renewed"
+            return "unchanged" if not os.path.lexists(self.store.active_file(bundle.name)) else "renewed"
         try:
-            self.place.active(bundle.name, self.settings)
+            self.store.active(bundle.name, self.settings)
         except BundleError:
             return "renewed"  # it was lost or changed on disk, and this is it again
-        return "unchanged" if self.place.changed_file(bundle) is None else "renewed"
+        return "unchanged" if self.store.changed_file(bundle) is None else "renewed"
 
     def _in_force(self) -> InForce:
         """Return the record of active bundles; if it is damaged, rebuild it from the files."""
         with suppress(BundleError):
-            return self.place.in_force()
+            return self.store.in_force()
         found: dict[str, ActiveBundle] = {}
-        for name in self.place.names_there():
+        for name in self.store.names_there():
             with suppress(BundleError):
-                kept = self.place.kept(name, self.settings)
+                kept = self.store.kept(name, self.settings)
                 found[name] = ActiveBundle(kept.revision, kept.issued, kept.digest)
         return InForce(found)
 
@@ -219,11 +219,11 @@ class Activator:
 
     def _activate(self, bundle: Bundle, raw: bytes) -> None:
         self._unpack(bundle)
-        self._write(self.place.active_file(bundle.name), raw)
+        self._write(self.store.active_file(bundle.name), raw)
         before = self._in_force()
         known = ActiveBundle(bundle.revision, bundle.issued, bundle.digest, self._clock())
         after = InForce({**before.bundles, bundle.name: known})
-        self._write(self.place.in_force_file, msgspec.json.encode(after))
+        self._write(self.store.in_force_file, msgspec.json.encode(after))
         self._sweep(bundle)
 
     def _release(self, bundle: Bundle, why: str, until: float) -> None:
@@ -231,13 +231,13 @@ class Activator:
         before = self._in_force()
         known = ActiveBundle(bundle.revision, bundle.issued, bundle.digest, self._clock(), why, until)
         after = InForce({**before.bundles, bundle.name: known})
-        self._write(self.place.in_force_file, msgspec.json.encode(after))
+        self._write(self.store.in_force_file, msgspec.json.encode(after))
         with suppress(FileNotFoundError):
-            os.unlink(self.place.active_file(bundle.name))
+            os.unlink(self.store.active_file(bundle.name))
 
     def _unpack(self, bundle: Bundle) -> None:
         """Unpack into a new directory, then swap it in: nothing that was there before is followed or kept."""
-        directory = self.place.files_of(bundle)
+        directory = self.store.files_of(bundle)
         draft = f"{directory}.{os.getpid()}.new"
         parent = os.path.dirname(directory)
         os.makedirs(parent, self._mode, exist_ok=True)
@@ -264,7 +264,7 @@ class Activator:
 
     def _sweep(self, bundle: Bundle) -> None:
         """Remove directories of revisions that no session should still use."""
-        parent = os.path.join(self.place.directory, bundle.name)
+        parent = os.path.join(self.store.directory, bundle.name)
         found = [each for each in os.scandir(parent) if each.name.split("-")[0].isdecimal()]
         others = sorted(
             (each for each in found if each.name != bundle.directory),
@@ -300,22 +300,22 @@ class Activator:
         # An unsigned bundle has no name, but the person who removes it must find it.
         why = str(problem) if bundle is not None or key is None else f"published as {key[:80]}: {problem}"
         refusal = RejectedBundle(problem.code, why, self._clock(), name, revision)
-        report = self.place.report()
+        report = self.store.report()
         others = [each for each in report.refused if not _is_same(each, refusal)]
         kept = replace(report, refused=(*others, refusal)[-_MOST_REFUSED:])
         with suppress(OSError):
-            self._write(os.path.join(self.place.directory, REPORT), msgspec.json.encode(kept))
+            self._write(os.path.join(self.store.directory, REPORT), msgspec.json.encode(kept))
         return ActivationResult("refused", name, revision, why, problem.code)
 
     def _forget_refusals(self, bundle: Bundle) -> None:
         """Drop refusals of this bundle and earlier ones: they no longer matter."""
-        report = self.place.report()
+        report = self.store.report()
         kept = tuple(
             each for each in report.refused if each.name != bundle.name or each.revision > bundle.revision
         )
         if kept != report.refused:
             self._write(
-                os.path.join(self.place.directory, REPORT), msgspec.json.encode(replace(report, refused=kept))
+                os.path.join(self.store.directory, REPORT), msgspec.json.encode(replace(report, refused=kept))
             )
 
     @contextmanager
@@ -323,9 +323,9 @@ class Activator:
         """Hold the lock: two processes would each compare with a state that the other is replacing."""
         import fcntl  # noqa: PLC0415 not on every system
 
-        file = os.path.join(self.place.directory, "lock")
+        file = os.path.join(self.store.directory, "lock")
         try:
-            _make_folders(self.place.directory, self._mode)
+            _make_directories(self.store.directory, self._mode)
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise UnwritableStoreError(
@@ -335,7 +335,7 @@ class Activator:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         except OSError as problem:
-            what = problem.filename or self.place.directory
+            what = problem.filename or self.store.directory
             raise UnwritableStoreError(f"{what} cannot be written: {problem.strerror or problem}") from None
         finally:
             os.close(descriptor)
@@ -351,10 +351,10 @@ def _is_same(one: RejectedBundle, other: RejectedBundle) -> bool:
     return (one.code, one.name, one.revision) == (other.code, other.name, other.revision)
 
 
-def _make_folders(directory: str, mode: int) -> None:
+def _make_directories(directory: str, mode: int) -> None:
     """Create missing directories, with these rights whatever the umask is."""
     if not os.path.isdir(directory):
-        _make_folders(os.path.dirname(directory), mode)
+        _make_directories(os.path.dirname(directory), mode)
         os.mkdir(directory, mode)
         os.chmod(directory, mode)
 

@@ -75,7 +75,7 @@ _DONE = frozenset(("activated", "renewed", "unchanged", "released"))
 
 def _revision_in_force(activator: Activator, name: str) -> int:
     try:
-        known = activator.place.in_force().bundles.get(name)
+        known = activator.store.in_force().bundles.get(name)
     except BundleError:
         return 0
     return known.revision if known is not None else 0
@@ -169,7 +169,7 @@ class _Follower:
     async def _look(self, own: Activator) -> None:
         """Fetch and offer what may be new. Nothing is fetched while neither offers nor settings change."""
         now = (await self._transport.version(), own.settings)
-        stale = time.monotonic() - self._looked > _AT_LEAST and bool(own.place.report().refused)
+        stale = time.monotonic() - self._looked > _AT_LEAST and bool(own.store.report().refused)
         damaged = False
         for line in own.repair():
             damaged = True
@@ -186,7 +186,7 @@ class _Follower:
 def _is_complete(activator: Activator) -> bool:
     """Return True if every bundle that must be active here is; an exception that is over makes it False."""
     try:
-        return all(name in activator.place.names_there() for name in activator.place.names())
+        return all(name in activator.store.names_there() for name in activator.store.names())
     except BundleError:
         return False
 

@@ -61,8 +61,8 @@ def own_report(
         at=now,
         hookline=__version__,
         bundles=bundle_states(activator, now),
-        refused=activator.place.report().refused,
-        last_day=last_day(env, settings.place, now) if not for_all else LastDay(),
+        refused=activator.store.report().refused,
+        last_day=last_day(env, settings.directory, now) if not for_all else LastDay(),
         keys=tuple(sorted(settings.keys)),
         agents=agents,
         asking=asking,
@@ -87,7 +87,7 @@ def _has_entries(dialect: Dialect, site: Site) -> bool:
 
 def bundle_states(activator: "Activator", now: float) -> tuple[BundleState, ...]:
     try:
-        names = activator.place.names()
+        names = activator.store.names()
     except BundleError as problem:
         return (BundleState(name="?", problem=str(problem)),)
     return tuple(_state(activator, name, now) for name in names)
@@ -95,10 +95,10 @@ def bundle_states(activator: "Activator", now: float) -> tuple[BundleState, ...]
 
 def _state(activator: "Activator", name: str, now: float) -> BundleState:
     try:
-        bundle = activator.place.active(name, activator.settings)
+        bundle = activator.store.active(name, activator.settings)
     except BundleError as problem:
         return BundleState(name=name, problem=str(problem))
-    changed = activator.place.changed_file(bundle)
+    changed = activator.store.changed_file(bundle)
     problem = "it expired" if bundle.expires <= now else f"{changed} was changed" if changed else ""
     return BundleState(
         name=name,
