@@ -30,3 +30,9 @@ def test_a_word_that_is_like_nothing_is_seen_without_difflib(word: str, needed: 
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert ran.stdout.strip() == str(needed)
+
+
+@every(("word", "expected"), [("preToolCall", "preToolUse"), ("PreToolCall", "PreToolUse")])
+def test_of_two_that_differ_in_case_the_one_that_begins_alike(word: str, expected: str):
+    assert nearest(word, ("preToolUse", "PreToolUse")) == expected
+    assert nearest(word, ("PreToolUse", "preToolUse")) == expected

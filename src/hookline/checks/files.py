@@ -32,13 +32,18 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Find files with hooks beside those that an agent reads, but under another name."""
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
     searched_directories = {os.path.dirname(file) for file in loaded.searched}
-    for directory in upward(context.cwd):
+    home = "" if context.files_only else context.env.get("HOME", "")
+    for directory in dict.fromkeys([*upward(context.cwd), *([home] if home else ())]):
         for dialect in context.agents:
             beside = os.path.join(directory, dialect.directory)
-            for file in _suspects(beside) if dialect.directory and beside in searched_directories else ():
+            suspects = list(_suspects(beside)) if dialect.directory and beside in searched_directories else []
+            if directory == home:
+                suspects += [os.path.join(home, name) for name in dialect.files_without_hooks]
+            for file in suspects:
                 if file not in read and file not in loaded.searched and _has_hooks(file):
-                    message = f"{dialect.title} does not read a file of this name, so its hooks never run"
-                    fix = f"move them to {dialect.project_files[0]}"
+                    right = next((each for each in loaded.searched if os.path.dirname(each) == beside), None)
+                    message = f"{dialect.title} does not read hooks in this file, so they never run"
+                    fix = f"move them to {right or dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)
 
 
@@ -50,6 +55,8 @@ def _suspects(directory: str) -> Iterator[str]:
 
 def _has_hooks(file: str) -> bool:
     """Return True if a file was meant for hooks: it has values under `hooks`, or is not a readable document."""
+    if not os.path.isfile(file):
+        return False
     value = _table(read_file(file, "json" if file.endswith(("jsonc", "json5")) else None))
     return value is None or bool(value.get("hooks"))
 
@@ -77,6 +84,7 @@ def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
             continue
         document = read_file(found.file, comments=context.loader.dialect(found.dialect).json_comments)
         value = _table(document)
+        yield from _buried(document, value or {}, context.loader.dialect(found.dialect))
         for path, table in context.loader.dialect(found.dialect).hook_tables(value or {}):
             for key in table:
                 if key == "hooks" or key.strip().lower() not in ("hook", "hooks", "hooks:"):
@@ -88,6 +96,20 @@ def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
                     repair = Repair("rename", (*path, key), "hooks") if sole else None
                     fix = "write hooks" if sole else "join it with hooks"
                     yield Diagnostic("error", "misspelled-hooks", message, where, fix=fix, repair=repair)
+
+
+def _buried(document: Document, value: Mapping[str, Any], dialect: Dialect) -> Iterator[Diagnostic]:
+    """Find `hooks` inside of another setting, where the agent does not look for them."""
+    tables = {path for path, _ in dialect.hook_tables(value)}
+    for key, inner in value.items():
+        if key != "hooks" and isinstance(inner, Mapping):
+            hooks = cast("Mapping[str, Any]", inner).get("hooks")
+            if _names_events(hooks, dialect) and (key,) not in tables:
+                message = f"hooks inside of {key!r} are not read, so they never run"
+                where = document.where(key, "hooks")
+                yield Diagnostic(
+                    "error", "misspelled-hooks", message, where, fix="move hooks to the top of the file"
+                )
 
 
 def _names_events(value: Any, dialect: Dialect) -> bool:

@@ -350,10 +350,12 @@ class Loader:
         return self._listed[name].is_used(cwd, self._env, self.disk)
 
     def _is_plugin(self, name: str, cwd: str) -> bool:
-        """Return True if the directory, or one above it in the repository, is itself a plugin of the agent."""
-        manifest = self._listed[name].plugin_manifest
-        return bool(manifest) and any(
+        """Return True if the directory, or one above it in the repository, is a plugin of the agent or lists some."""
+        listed = self._listed[name]
+        return any(
             self.disk.is_there(os.path.join(each, manifest))
+            for manifest in (listed.plugin_manifest, listed.plugin_list)
+            if manifest
             for each in upward(os.path.abspath(cwd), self.disk)
         )
 

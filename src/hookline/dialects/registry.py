@@ -47,6 +47,8 @@ class Listed(Struct, frozen=True):
     switches: tuple[str, ...] = ()
     #: Its plugins have this file in their root.
     plugin_manifest: str = ""
+    #: The file of a repository that lists plugins in its directories.
+    plugin_list: str = ""
     #: The parts of its directory that Hookline's own agent uses too.
     shares: frozenset[Shared] = frozenset()
     #: False where its hooks are code inside of it: there is no file to read hooks from.
@@ -94,6 +96,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             also_configure=(".claude.json",),
             programs=("claude",),
             plugin_manifest=".claude-plugin/plugin.json",
+            plugin_list=".claude-plugin/marketplace.json",
             shares=frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks")),
             switches=("disableAllHooks", r"plugins? (?:disable|uninstall|remove)\b", "--bare"),
             notes=("plans", "projects", "tasks", "todos", "worktrees"),

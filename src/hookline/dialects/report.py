@@ -1,6 +1,7 @@
 """Report mistakes in the entries of a file, with their positions and fixes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from hookline.documents.document import Document, misshaped
@@ -9,6 +10,13 @@ from hookline.model.hook import Hook
 
 #: How alike a name must be to be mended without its user: PreToolBatch is not a misspelt PostToolBatch.
 CERTAIN = 0.85
+#: Words that people write for a field, and names of the field, as agents have them.
+_OTHER_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("cmd", "exec", "run", "script"), ("command", "bash")),
+        **dict.fromkeys(("tool", "tools", "pattern"), ("matcher",)),
+    }
+)
 
 
 class LoadReport:
@@ -51,13 +59,15 @@ class LoadReport:
     def nearest(self, name: str, known: Iterable[str]) -> str | None:
         from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
 
-        return nearest(name, known)
+        choices = list(known)
+        return _same_thing(name, choices) or nearest(name, choices)
 
     def certain(self, name: str, known: Iterable[str]) -> str | None:
-        """Return the known name that was certainly meant: nearly the same letters."""
+        """Return the known name that was certainly meant: another word for it, or nearly the same letters."""
         from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
 
-        return nearest(name, known, CERTAIN)
+        choices = list(known)
+        return _same_thing(name, choices) or nearest(name, choices, CERTAIN)
 
     def meant(self, name: str, known: Iterable[str]) -> str:
         """Return the fix for an unknown name."""
@@ -94,3 +104,9 @@ def about(
 ) -> Diagnostic:
     """Make a finding about one hook, at its entry or at a field of it."""
     return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix, repair)
+
+
+def _same_thing(name: str, choices: Sequence[str]) -> str | None:
+    """Return the choice that is another word for the name: `cmd` has more letters of `cwd` than of `command`."""
+    meant = _OTHER_WORDS.get(name.casefold(), ())
+    return next((each for each in meant if each in choices), None)

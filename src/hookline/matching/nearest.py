@@ -8,11 +8,14 @@ def nearest(word: str, choices: Iterable[str], alike: float = 0.6) -> str | None
     wanted = word[:200].casefold()
     size, ceiling = len(wanted), alike / 2
     # Two that share too few letters, in any order, cannot be alike: this check is much faster.
-    possible = {
-        folded: choice
-        for choice in choices
-        if sum(map((folded := choice.casefold()).__contains__, wanted)) >= ceiling * (size + len(folded))
-    }
+    possible: dict[str, str] = {}
+    for choice in choices:
+        folded = choice.casefold()
+        if sum(map(folded.__contains__, wanted)) >= ceiling * (size + len(folded)) and (
+            # Of two that differ in case alone, the one that begins as the word does.
+            folded not in possible or choice[:1].islower() == word[:1].islower()
+        ):
+            possible[folded] = choice
     if not possible:
         return None
     # Only a mistake in a configuration needs it.

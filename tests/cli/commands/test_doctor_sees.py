@@ -184,3 +184,15 @@ def test_a_file_whose_hooks_do_not_run_is_not_said_to_have_none(
     assert rows["~/.codex/hooks.json"].endswith("no hook that runs: see below")
     assert rows[".claude/settings.json"].endswith("no hook that runs: see below")
     assert rows["~/.codex/config.toml"].endswith("no hooks")
+
+
+def test_where_no_hook_can_run_the_mistakes_are_counted(
+    case: DoctorCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case.write(".claude-plugin/plugin.json", '{"name": "x", "version": "1.0.0"}')
+    case.write("hooks/hooks.json", claude("true", "PostTolUse"))
+    run(["doctor", "--cwd", str(case.project)])
+    assert capsys.readouterr().out.splitlines()[-1] == "No hook runs here: 1 error, 0 warnings, 0 notes"
+    (case.project / "hooks/hooks.json").unlink()
+    run(["doctor", "--cwd", str(case.project)])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("No hooks are configured here.")

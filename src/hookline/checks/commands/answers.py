@@ -165,6 +165,10 @@ def without_comments(text: str) -> str:
     return re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
 
 
+#: The table of an answer in which agents of the Claude family read decisions.
+_FRAME: Final = "hookSpecificOutput"
+#: The end of a line that gives the exit code 0, whatever its script said.
+_LOST: Final = re.compile(r"(?:(?:\|\||;)\s{0,9}(?:true|:|exit\s{1,9}0)|(?<![&>])&)\s{0,9};?\s{0,9}\Z")
 _CONTINUE: Final = re.compile(r"""["']continue\\?["']\s*:\s*(?:false|False)""")
 
 
@@ -211,8 +215,10 @@ def _of_script(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnosti
     for answer in _ANSWERS:
         if answer.looks.search(without_comments(script.text)):
             yield from _dead_answer(hook, answer, script, agent)
+    yield from _unframed(hook, script, agent)
     yield from _ends_the_turn(hook, script)
     yield from _no_block(hook, script, agent)
+    yield from _lost_status(hook, script)
     words = printed_words(script)
     if words is not None and hook.waiting == "wait" and hook.output == "answer":
         yield from _unread_text(hook, words, script, agent)
@@ -245,6 +251,36 @@ def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText, agent: str) ->
         unread = f"which {agent} ignores at {hook.policy.event_name}"
         message = f"{_named(script)} answers {answer.says}, {unread}"
         yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
+
+
+def _unframed(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
+    """Warn of a decision outside of the table in which its agent reads it."""
+    deny, text = _ANSWERS[1], without_comments(script.text)
+    if _FRAME in text or not deny.looks.search(text):
+        return
+    inner = {**deny.sample[_FRAME], "hookEventName": hook.policy.event_name}
+    if decides(hook, {_FRAME: inner}) and not decides(hook, inner):
+        message = f"{_named(script)} answers {deny.says} outside of {_FRAME}, where {agent} ignores it"
+        fix = f'{{"{_FRAME}": {{"hookEventName": "{hook.policy.event_name}", {deny.says}, …}}}}'
+        yield about(hook, "warning", deny.code, message, "command", fix=fix)
+
+
+def _lost_status(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
+    """Warn of a guard that blocks by its exit code, in a line that gives another one."""
+    command: str = getattr(hook.spec, "command", "")
+    lost = _LOST.search(command) if script.file and getattr(hook.spec, "args", None) is None else None
+    says_more = any(answer.looks.search(script.text) for answer in _ANSWERS) or '"deny"' in script.text
+    if lost is None or 2 not in exit_codes(script) or says_more or not hook.policy.may & Capability.BLOCK:
+        return
+    if hook.event not in (PRE_TOOL_USE, USER_PROMPT_SUBMIT) or 2 in exit_codes(
+        ScriptText("", command, "shell")
+    ):
+        return
+    end = " ".join(lost[0].split())
+    message = (
+        f"its line ends with `{end}`, so exit 2 of {os.path.basename(script.file)} is lost: it never blocks"
+    )
+    yield about(hook, "warning", "lost-status", message, "command", fix=f"remove `{end}`")
 
 
 def _instead(hook: Hook) -> str:

@@ -20,6 +20,8 @@ _WRAPPERS: Final = frozenset(
 _INTERPRETERS: Final = re.compile(
     r"python[\d.]*|pypy[\d.]*|node|tsx|ruby|perl|php|lua|(?:ba|da|z|k)?sh", re.ASCII
 )
+#: Programs that run a script by its name, executable or not.
+_SCRIPT_RUNNERS: Final = frozenset({"bun", "bunx", "deno", "npx", "pnpm", "ts-node", "uv", "pipx"})
 #: Options without a value: the script follows them.
 _BARE_OPTIONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("python", re.compile(r"-[uBEsSIOqb]+")),
@@ -92,7 +94,10 @@ def _certain(commands: Sequence[ShellCommand], line: str) -> Iterator[tuple[str,
     for command in commands[:_MOST_COMMANDS]:
         # The reader names the script of an interpreter as a command, too.
         interpreter = os.path.basename(before[0]) if before else ""
-        of_interpreter = command.words[0] in before[1:] and _INTERPRETERS.fullmatch(interpreter)
+        of_interpreter = command.words[0] in before[1:] and (
+            _INTERPRETERS.fullmatch(interpreter)
+            or (interpreter in _SCRIPT_RUNNERS and _SCRIPT.fullmatch(command.words[0]))
+        )
         if command.base_name in _WRAPPERS or command.outer or of_interpreter:
             continue
         before = command.words

@@ -6,7 +6,7 @@ Only certain findings are reported. What depends on the shell is left out.
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -35,6 +35,12 @@ _BUILTINS: Final = frozenset(
 )  # fmt: skip
 #: The line sets PATH, defines names, or handles a missing program itself: a search in PATH proves nothing.
 _NOT_CHECKABLE: Final = re.compile(r"\bPATH=|\(\)\s*\{|\bfunction\s|\|\||^\s*\w+=(?:\$\(|`)")
+#: Doubts of the reader that every shell shares.
+_UNREADABLE: Final = re.compile(r"cannot be parsed: (.* is (?:never closed|missing))\Z")
+#: Scripts that a shell would read as its own commands if they do not name their interpreter.
+_OF_INTERPRETER: Final[Mapping[str, str]] = {
+    ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".rb": "ruby", ".pl": "perl", ".php": "php",
+}  # fmt: skip
 _MOST_GUESSES: Final = 20
 #: Shorter names are similar to many others.
 _LONG_ENOUGH: Final = 4
@@ -74,6 +80,10 @@ def _unstartable(hook: Hook, context: CheckContext, guesses: _Guesses) -> Iterat
     if missing is not None:
         yield missing
         return
+    wrong_line = _syntax_problem(hook, context)
+    if wrong_line is not None:
+        yield wrong_line
+        return
     for program in programs_of(hook, context):
         if context.files_only and not _in_files(program, context):
             continue
@@ -81,6 +91,17 @@ def _unstartable(hook: Hook, context: CheckContext, guesses: _Guesses) -> Iterat
         if wrong is not None:
             yield wrong
             return
+
+
+def _syntax_problem(hook: Hook, context: CheckContext) -> Diagnostic | None:
+    """Report a line that no shell can read: it fails at each call, in most shells with the code that blocks."""
+    spec = hook.spec
+    if not isinstance(spec, CommandSpec) or spec.args is not None or spec.shell in ("powershell", "pwsh"):
+        return None
+    found = _UNREADABLE.search(context.shell.read(spec.command).uncertain or "")
+    if found is None:
+        return None
+    return about(hook, "error", "bad-syntax", f"a shell cannot read its line: {found[1]}", "command")
 
 
 def _in_files(program: Program, context: CheckContext) -> bool:
@@ -220,7 +241,11 @@ def _unrunnable(path: str, program: Program, context: CheckContext) -> tuple[str
     if not head.startswith(b"#!"):
         if program.bare and head and not head.startswith((b"\x7fELF", b"\xcf\xfa", b"\xca\xfe")):
             return f"{program.word} has no #! line, and is not started by a shell", "begin it with #!/bin/sh"
-        return None
+        needed = _OF_INTERPRETER.get(os.path.splitext(path)[1])
+        if needed is None or not head or not head.isascii():
+            return None
+        message = f"{program.word} has no #! line, so a shell reads it as its own commands"
+        return message, f"begin it with #!/usr/bin/env {needed}"
     return _interpreter_problem(path, program, os.fsdecode(head.split(b"\n", 1)[0]), context)
 
 

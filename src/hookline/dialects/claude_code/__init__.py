@@ -88,6 +88,7 @@ class ClaudeCode(Dialect):
     fails_closed_by = MappingProxyType(dict.fromkeys(("command", "http"), _FAILS_CLOSED))
     project_variables = ("CLAUDE_PROJECT_DIR",)
     own_variables = ("CLAUDE_ENV_FILE",)
+    files_without_hooks = (".claude.json",)
     other_variables = ("CLAUDE_CODE_", "CLAUDE_CONFIG_DIR", "CLAUDE_EFFORT", "CLAUDE_PID")
     plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     model_refusal = b'{"ok": false, "reason": "x"}'
@@ -151,13 +152,21 @@ class ClaudeCode(Dialect):
         return PluginFinder(cwd, settings, disk).find(directory, installed)
 
     def plugin_at(self, root: str, disk: Disk = DISK) -> Sequence[ConfigPath]:
-        """Return the usual file of a plugin, and those that its manifest names."""
-        if not disk.is_there(f"{root}/{self.listed.plugin_manifest}"):
+        """Return the usual file of a plugin, and those that its manifest names; of each plugin that is listed here."""
+        is_plugin, lists = (
+            disk.is_there(f"{root}/{file}") for file in (self.listed.plugin_manifest, self.listed.plugin_list)
+        )
+        if not is_plugin and not lists:
             return ()
-        from hookline.dialects.claude_code.plugins import PluginFinder  # noqa: PLC0415 see above
+        from hookline.dialects.claude_code.plugins import PluginFinder, listed_plugins  # noqa: PLC0415 see above
 
-        plugin = Plugin(os.path.basename(root), root)
-        return [ConfigPath(file, "plugin", plugin) for file in PluginFinder(root, (), disk).files(plugin)]
+        roots = [root] if is_plugin else []
+        roots += listed_plugins(root, self.listed.plugin_list, disk) if lists else []
+        return [
+            ConfigPath(file, "plugin", plugin)
+            for plugin in (Plugin(os.path.basename(each), each) for each in dict.fromkeys(roots))
+            for file in dict.fromkeys(PluginFinder(plugin.root, (), disk).files(plugin))
+        ]
 
     def user_directory(self, env: Mapping[str, str]) -> str | None:
         home = env.get("HOME", "")

@@ -23,6 +23,16 @@ _USUAL: Final = "hooks/hooks.json"
 _MANIFEST: Final = ".claude-plugin/plugin.json"
 
 
+def listed_plugins(root: str, file: str, disk: Disk) -> list[str]:
+    """Return the directories of the plugins that a repository lists and has itself."""
+    listed = as_table(read_file(os.path.join(root, file), disk=disk).value)
+    below = as_table(listed.get("metadata")).get("pluginRoot")
+    base = os.path.join(root, below) if isinstance(below, str) else root
+    sources = [as_table(entry).get("source") for entry in as_list(listed.get("plugins"))]
+    found = [os.path.normpath(os.path.join(base, source)) for source in sources if isinstance(source, str)]
+    return [each for each in found if leads_inside(root, each, disk) and disk.isdir(each)]
+
+
 class PluginFinder:
     """A search for the files of every installed plugin. `settings` say which plugins are enabled."""
 

@@ -473,6 +473,8 @@ def _summary(findings: Findings) -> str:
         parts.append(f"{len(findings.accepted)} accepted")
     if findings.known:
         parts.append(f"{findings.known} in the baseline")
+    if not findings.files and any(one.severity != "info" for one in findings.problems):
+        return f"No hook runs here: {', '.join(parts)}"
     if not findings.files:
         return "No hooks are configured here. `hookline guard add recommended` adds five guards."
     off = sum(len(each.hooks) for each in findings.dormant)
