@@ -8,7 +8,7 @@ import pytest
 
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallError, Site
-from hookline.dialects.registry import dialects_here, every_dialect, standard_dialects
+from hookline.dialects.registry import dialects_here, every_dialect, searched_directories, standard_dialects
 
 _INSTALLABLE = [each for each in every_dialect() if each.installer is not None]
 
@@ -29,10 +29,11 @@ def test_whatever_shows_that_an_agent_is_installed_is_a_sign_of_it(dialect: Dial
             paths += installer.files(site)
         except InstallError:  # it has no files of projects
             continue
+        directories = searched_directories(str(project), env)
         for sign in paths:
-            assert not own.is_used(str(project), env), f"{dialect.name} is used where nothing is"
+            assert not own.is_used(directories, env), f"{dialect.name} is used where nothing is"
             made = _make(Path(sign), tmp_path)
-            assert own.is_used(str(project), env), f"{sign} is no sign of {dialect.name}"
+            assert own.is_used(directories, env), f"{sign} is no sign of {dialect.name}"
             for each in made:
                 each.rmdir()
 

@@ -24,7 +24,7 @@ from hookline.dialects.dialect import (
     user_directory,
 )
 from hookline.dialects.files import fleet_files, layer_of, read_file, unused_document
-from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
+from hookline.dialects.registry import OWN_FORMAT, Listed, searched_directories, standard_dialects
 from hookline.disk import DISK, Disk
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
@@ -204,11 +204,10 @@ class Loader:
         treated as trusted.
         """
         loaded = Loaded()
-        for name in self.names if names is None else names:
+        for name in self._used(cwd) if names is None else names:
             if name == without and self.dialect(name).has_agent:
                 continue
-            if names is not None or self._is_used(name, cwd):
-                loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
+            loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
         if names is not None and self.home.name not in names:
             own = self._own_settings(cwd, trust)
             loaded = replace(loaded, disabled=own.disabled, followed=own.followed)
@@ -333,21 +332,21 @@ class Loader:
         """Find hooks for this directory that are configured and not active."""
         from hookline.config.dormant import dormant_hooks  # noqa: PLC0415 only for commands that show them
 
-        used = (
-            [name for name in self.names if self._is_used(name, cwd) or self._is_plugin(name, cwd)]
-            if names is None
-            else names
-        )
+        if names is None:
+            there = self._used(cwd)
+            used = [name for name in self.names if name in there or self._is_plugin(name, cwd)]
+        else:
+            used = list(names)
         return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env, trust)
 
     def used(self, cwd: str) -> Iterator[Dialect]:
         """Yield the dialects of the agents that are used in this directory; the others are not even built."""
-        for name in self.names:
-            if self._is_used(name, cwd):
-                yield self.dialect(name)
+        for name in self._used(cwd):
+            yield self.dialect(name)
 
-    def _is_used(self, name: str, cwd: str) -> bool:
-        return self._listed[name].is_used(cwd, self._env, self.disk)
+    def _used(self, cwd: str) -> list[str]:
+        directories = searched_directories(cwd, self._env)
+        return [name for name in self.names if self._listed[name].is_used(directories, self._env, self.disk)]
 
     def _is_plugin(self, name: str, cwd: str) -> bool:
         """Return True if the directory, or one above it in the repository, is a plugin of the agent or lists some."""

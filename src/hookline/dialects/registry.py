@@ -1,7 +1,7 @@
 """List the dialects. A new one is a directory and one line here."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -63,14 +63,12 @@ class Listed(Struct, frozen=True):
         found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect(events, env)
         return found
 
-    def is_used(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> bool:
-        """Return True if there are signs of the agent: most people have one or two of them."""
+    def is_used(self, directories: Sequence[str], env: Mapping[str, str], disk: Disk = DISK) -> bool:
+        """Return True if there are signs of the agent in `searched_directories`: most people have one or two agents."""
         if self.always or any(env.get(variable) for variable in self.variables):
             return True
         if any(map(disk.is_there, self.system_paths)):
             return True
-        home = env.get("HOME", "")
-        directories = [*ancestors(os.path.abspath(cwd)), *([home] if home else [])]
         return any(
             disk.is_there(os.path.join(directory, marker))
             for marker in self.markers
@@ -245,10 +243,17 @@ def caller_of(name: str, document: Mapping[str, Any]) -> str:
     return found
 
 
+def searched_directories(cwd: str, env: Mapping[str, str]) -> list[str]:
+    """Return the directories that are searched for signs of agents: the project, those above it, and the home."""
+    home = env.get("HOME", "")
+    return [*ancestors(os.path.abspath(cwd)), *([home] if home else [])]
+
+
 def dialects_here(cwd: str, env: Mapping[str, str]) -> "Iterator[Dialect]":
     """Yield the dialects of the agents of which a program, a file or a directory is there."""
+    directories = searched_directories(cwd, env)
     for listed in standard_dialects().values():
-        if listed.is_used(cwd, env) or listed.programs_in_path(env):
+        if listed.is_used(directories, env) or listed.programs_in_path(env):
             yield listed.build(env=env)
 
 
