@@ -9,6 +9,7 @@ from hookline.engine.host.bridge import Blocking
 from hookline.engine.session import Session
 from hookline.events import (
     PERMISSION_REQUEST,
+    POST_MODEL_CALL,
     POST_TOOL_USE,
     PRE_MODEL_CALL,
     PRE_TOOL_USE,
@@ -64,9 +65,13 @@ async def _model(session: Session, _ran: list[Any]) -> str | None:
     return (await session.model([{"role": "user", "content": "hi"}])).blocked
 
 
+async def _compact(session: Session, ran: list[Any]) -> str | None:
+    return (await session.compact(lambda _instructions: str(ran.append("summary")))).blocked
+
+
 @every("hooked", [False, True])
 @every(["close", "is_subagent"], WAYS)
-@every("use", [_tool, _open_tool, _ask, _prompt, _model])
+@every("use", [_tool, _open_tool, _ask, _prompt, _model, _compact])
 def test_a_closed_session_refuses(
     use: Callable[[Session, list[Any]], Coroutine[Any, Any, str | None]],
     close: Callable[[Engine, Session, Session], Coroutine[Any, Any, None]],
@@ -100,6 +105,24 @@ def test_an_open_session_refuses_nothing() -> None:
         return [await use(session, []) for use in (_tool, _open_tool, _ask, _prompt, _model)]
 
     assert asyncio.run(play()) == [None] * 5
+
+
+def test_what_a_hook_would_rewrite_is_withheld_once_the_engine_is_closed() -> None:
+    async def hide(_payload: Any) -> Any:
+        return rewrite("***")
+
+    async def play() -> list[str]:
+        engine = Engine()
+        engine.add(POST_TOOL_USE, hide, name="hide", rewrites=True)
+        engine.add(POST_MODEL_CALL, hide, name="hide", rewrites=True)
+        session = engine.session("s")
+        await session.prompt("go")
+        call = await session.open_tool("t", {})
+        await engine.close()
+        result = await call.returned("a secret")
+        return [result.output, (await session.answer("a secret")).text]
+
+    assert asyncio.run(play()) == ["(withheld: the hook hide gave no answer)"] * 2
 
 
 def test_a_call_that_had_begun_is_still_judged_by_the_hooks_of_the_session() -> None:

@@ -223,6 +223,8 @@ def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgem
         status = "blocked" if outcome.blocked else "ok"
         return Judgement(outcome, status, None, (*dropped, *decoded.ignored))
     reaction = effective_reaction(prepared, failure.cause, attended=attended)
+    if failure.engine_closed and prepared.hook.rewrites and withholds(prepared.hook):
+        reaction = "block"
     return Judgement(
         outcome + _reaction_outcome(prepared, failure, reaction),
         _STATUS.get(failure.cause, "failed"),

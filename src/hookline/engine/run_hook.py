@@ -291,7 +291,7 @@ def begin_handler(
     is raised."""
     engine = state.session.engine
     if engine.closed:
-        return Failed("not_started", "the engine is closed")
+        return Failed("not_started", "the engine is closed", engine_closed=True)
     if memory_of(engine).breakers:
         from hookline.engine.breaker import refusal  # noqa: PLC0415 only where a hook has failed
 

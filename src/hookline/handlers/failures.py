@@ -16,12 +16,16 @@ def described(error: BaseException, hide: Callable[[str], str] = str) -> str:
 
     `hide` removes secrets, before anything is cut off.
     """
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - an error whose text cannot be had is still that error
-        text = "its message cannot be read"
-    name = type(error).__name__
+    name, text = type(error).__name__, text_of(error)
     return f"{name}: {shortened(hide(text))}" if text else name
+
+
+def text_of(error: BaseException) -> str:
+    """Return the error's own text, even when that raises."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an error whose text cannot be had is still that error
+        return "its message cannot be read"
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

@@ -64,6 +64,8 @@ class Failed(Struct, frozen=True):
     logged: str = ""
     #: The exception itself, for the program's log and its `on_hook_error`.
     raised: BaseException | None = None
+    #: The engine was closed before the hook could run: what it would have rewritten is withheld.
+    engine_closed: bool = False
 
 
 def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Failed:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from hookline.engine.host.conversation import CLOSED
 from hookline.engine.memory import host_of
 from hookline.model import events as e
 from hookline.model import payloads as p
@@ -38,6 +39,8 @@ class CompactResult(Struct, frozen=True, kw_only=True):
 
 
 async def compact(session: "Session", summarize: Summarize, payload: p.Compaction) -> CompactResult:
+    if session.closed:
+        return CompactResult(blocked=CLOSED)
     before = await session.dispatch(e.PRE_COMPACT, payload)
     if before.blocked:
         return CompactResult(blocked=before.reason or "a hook blocked it", notices=before.messages)

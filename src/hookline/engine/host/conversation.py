@@ -139,7 +139,8 @@ async def model(
     session: "Session", messages: Sequence[Mapping[str, Any]], model_name: str | None
 ) -> ModelRequestResult:
     """Run PreModelCall. While hooks hold the request back they run again, up to their limit, as the agent does."""
-    if isinstance(messages, str | bytes | Mapping) or not all(map(_is_message, messages)):
+    given: Any = messages
+    if not isinstance(given, Sequence) or isinstance(given, str) or not all(map(_is_message, messages)):
         raise TypeError(f"session.model() takes a list of messages, each an object, not {messages!r:.100}")
     state = host_of(session)
     state.asked = True

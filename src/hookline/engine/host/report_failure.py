@@ -5,10 +5,11 @@ The model and the end user get a neutral sentence; only the program may see what
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from hookline.handlers.failures import text_of
 from hookline.model.policy import Cause
 from hookline.model.raw import Failed
 from hookline.model.run import Status
@@ -48,6 +49,22 @@ class HookError(Struct, frozen=True, kw_only=True):
 OnHookError = Callable[[HookError], None]
 
 
+def _without_secrets(error: BaseException, redact: Callable[[str], str], left: int = 10) -> BaseException:
+    """Return what a log shows of an exception: name, traceback and causes, with their texts, without secrets."""
+    kind = type(error)
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    shown = cast("type[Exception]", type(kind.__name__, (Exception,), names))(redact(text_of(error)))
+    for name in ("__cause__", "__context__"):
+        other: BaseException | None = getattr(error, name)
+        setattr(
+            shown, name, _without_secrets(other, redact, left - 1) if other is not None and left else None
+        )
+    shown.__suppress_context__ = error.__suppress_context__
+    for note in getattr(error, "__notes__", ()):
+        shown.add_note(redact(str(note)))
+    return shown.with_traceback(error.__traceback__)
+
+
 def report_failure(
     engine: "Engine", prepared: "PreparedHook", info: "SessionInfo", status: Status, failure: Failed
 ) -> None:
@@ -66,7 +83,10 @@ def report_failure(
         session_id=info.session_id,
     )
     text = "hook %s of %s gave no answer (%s): %s"
-    logger.error(text, error.hook, error.event, error.cause, error.detail, exc_info=error.exception)
+    raised = (
+        None if failure.raised is None else _without_secrets(failure.raised, engine.journal.without_secrets)
+    )
+    logger.error(text, error.hook, error.event, error.cause, error.detail, exc_info=raised)
     if engine.on_hook_error is not None:
         try:
             engine.on_hook_error(error)

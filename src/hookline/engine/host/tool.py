@@ -181,7 +181,8 @@ class _Ports:
             return None
         approve, info = approver_of(self._session), self._session.info
         if approve is None or not info.attended:
-            return Refusal("unattended", f"{decision.reason} (no approver is configured)", by_rule=True)
+            why = "nobody is there to ask" if approve is not None else "no approver is configured"
+            return Refusal("unattended", f"{decision.reason} ({why})", by_rule=True)
         question = ApprovalRequest(
             tool_name=call.tool_name,
             tool_input=call.tool_input,
