@@ -111,6 +111,7 @@ _FIELDS: Mapping[str, str] = {
     "Run.failed_open": "It failed open: the action proceeded.",
     "Run.mode": "Whether its answer is applied.",
     "Run.recheck": "It ran again because another hook changed the input.",
+    "Run.rewrote": "True if it rewrote the call, the prompt or the result.",
     "Run.translated_tool": "The tool's name in the hook's format, if it differs.",
     "Run.doubt": "Why the match is uncertain, if it is.",
     "Run.exit_code": "The exit code of the process.",

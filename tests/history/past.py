@@ -36,6 +36,8 @@ class ClaudeSession(Struct, kw_only=True):
     at: float = START
     entrypoint: str = "cli"
     subagent: str = ""
+    #: The run of a workflow that the subagent belongs to.
+    workflow: str = ""
     lines: list[str] = []
     calls: list[Made] = []
 
@@ -70,7 +72,10 @@ class ClaudeSession(Struct, kw_only=True):
 
     def write(self) -> Path:
         directory = self.home / ".claude/projects" / self.cwd.replace("/", "-")
-        name = f"{self.id}/subagents/agent-{self.subagent}.jsonl" if self.subagent else f"{self.id}.jsonl"
+        below = f"workflows/{self.workflow}/" if self.workflow else ""
+        name = (
+            f"{self.id}/subagents/{below}agent-{self.subagent}.jsonl" if self.subagent else f"{self.id}.jsonl"
+        )
         file = directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("\n".join(self.lines) + "\n")

@@ -365,6 +365,43 @@ def test_recorded_sessions_name_the_switch_of_their_agent(
         assert missed["why"].startswith(f"{switch}:1: {setting} of a file of yours makes ")
 
 
+def test_subagents_of_a_workflow_belong_to_its_session(planted: Planted) -> None:
+    parent = planted.session("parent")
+    planted.seen(parent)
+    parent.write()
+    child = planted.session("parent", at=START + 60, subagent="abc123", workflow="wf_1")
+    planted.seen(child)
+    child.write()
+    status, document = planted.coverage()
+    assert (status, document["missed"]) == (0, [])
+    (guard,) = document["hooks"]
+    assert (guard["expected"], guard["seen"]) == (2, 2)
+
+
+def test_a_hook_that_judged_what_another_one_rewrote_was_not_missed(planted: Planted) -> None:
+    session = planted.session("s")
+    planted.seen(session)
+    made = session.call("rm -r build")
+    planted.journal.ran("safe-rm", planted.file, "s", made, rewrote=True)
+    session.write()
+    status, document = planted.coverage()
+    assert (status, document["missed"]) == (0, [])
+
+
+def test_a_session_among_others_that_asked_was_run_with_a_flag(planted: Planted) -> None:
+    for number, hours in enumerate((0, 2)):
+        session = planted.session(f"s{number}", at=START + hours * HOUR)
+        planted.seen(session)
+        session.write()
+    bare = planted.session("bare", at=START + HOUR)
+    bare.call("rm -r x")
+    bare.write()
+    _, document = planted.coverage()
+    (missed,) = document["missed"]
+    assert (missed["session"], missed["cause"]) == ("bare", "flag")
+    assert missed["why"].endswith("it was likely run with --bare, which switches hooks off")
+
+
 def test_text_typed_into_a_running_shell_counts_for_a_rule_about_it(planted: Planted) -> None:
     planted.file.write_text(rules(guard="deny BashInput(rm *)"))
     file = codex_session(planted.home, "s", "/srv/app", ["bash"])

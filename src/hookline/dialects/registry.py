@@ -1,6 +1,7 @@
 """List the dialects. A new one is a directory and one line here."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -74,6 +75,11 @@ class Listed(Struct, frozen=True):
             for marker in self.markers
             for directory in directories
         )
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The options of a run that switch its hooks off."""
+        return tuple(found[0] for each in self.switches if (found := re.match(r"--[a-z-]+", each)))
 
     def programs_in_path(self, env: Mapping[str, str]) -> list[str]:
         """Return each program once, however many links lead to it."""

@@ -436,6 +436,8 @@ def _run(noted: tuple[Any, ...], raw: RawResult | None = None) -> Run:
     hook, facts = prepared.hook, _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
         facts |= _judged_facts(judged)
+    if judged.outcome.edits:
+        facts["rewrote"] = True
     if info.decision_id:
         facts.setdefault("decision_id", info.decision_id)
     return Run(

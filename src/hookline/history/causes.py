@@ -5,12 +5,13 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hookline.dialects.registry import standard_dialects
 from hookline.history.agent_settings import SettingsCache
 from hookline.history.coverage import CoverageTotals, CoveredSession, MissedCall
 
 Cause = Literal[
-    "untrusted", "settings", "other agent", "installed later", "headless run", "subagent", "directory", "tool name",
-    "event", "unknown",
+    "untrusted", "settings", "flag", "other agent", "installed later", "headless run", "subagent", "directory",
+    "tool name", "event", "unknown",
 ]  # fmt: skip
 
 
@@ -41,6 +42,12 @@ class Causes:
         for each in seen:
             place = (each.agent, each.began_in)
             self._last[place] = max(self._last.get(place, 0.0), each.last)
+        #: By agent, project, and if a user was there: when sessions reached Hookline, from and to.
+        self._reached: dict[tuple[str, str, bool | None], tuple[float, float]] = {}
+        for each in seen:
+            kind = (each.agent, each.began_in, each.headless)
+            first, last = self._reached.get(kind, (each.first, each.last))
+            self._reached[kind] = min(first, each.first), max(last, each.last)
 
     def explained(self) -> list[Explained]:
         missed_calls = sorted(
@@ -98,6 +105,15 @@ class Causes:
             if self._last.get(place, 0.0) <= obstacle.since <= missed.first:
                 yield "settings", obstacle.why
 
+    def _by_flag(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
+        """Yield the options that switch hooks off, if sessions like this one reached Hookline before and after it."""
+        listed = standard_dialects().get(missed.agent)
+        flags = listed.flags if listed is not None else ()
+        reached = self._reached.get((missed.agent, missed.began_in, missed.headless))
+        if flags and reached is not None and reached[0] < missed.first and missed.last < reached[1]:
+            here = "sessions here reached Hookline before and after it"
+            yield "flag", f"{here}, so it was likely run with {' or '.join(flags)}, which switches hooks off"
+
     def _by_entries(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
         here = self._settings.at(missed.agent, missed.began_in or missed.cwd)
         if here.events and missed.event not in here.events:
@@ -105,6 +121,7 @@ class Causes:
             yield "event", f"{why}; fix: hookline install {missed.agent}"
 
     def _of_unseen_session(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
+        yield from self._by_flag(missed)
         if missed.headless and missed.agent in self._attended:
             yield "headless run", "no call of this session asked Hookline, and it had no user at a terminal"
         if missed.subagent and missed.agent in self._agents:

@@ -132,7 +132,8 @@ class CoveredSession(Struct):
     headless: bool | None = None
     main: int = 0
     subagents: int = 0
-    #: When Hookline was last asked about it.
+    #: When Hookline was first and last asked about it.
+    first: float = 0.0
     last: float = 0.0
     tools: set[str] = field(default_factory=set[str])
     directories: set[str] = field(default_factory=set[str])
@@ -141,6 +142,7 @@ class CoveredSession(Struct):
     def add(self, other: "CoveredSession") -> None:
         self.main += other.main
         self.subagents += other.subagents
+        self.first = min(self.first or other.first, other.first or self.first)
         self.last = max(self.last, other.last)
         self.tools |= other.tools
         self.directories |= other.directories
@@ -300,18 +302,18 @@ class Observation:
         asks = self._callers.get(recorded.agent, recorded.agent) in self._index.callers
         for one in concerned:
             seen = self.sightings.hooks[one.key]
-            if one.hook.once and not self._is_first(recorded, one):
+            if self._is_excluded(recorded, one, asks=asks):
                 continue
             if one.hook.dialect == recorded.agent and recorded.agent != OWN_FORMAT:
                 seen.own_expected += recorded.certain
                 seen.by(recorded.agent).own_expected += recorded.certain
                 continue
-            if one.hook.dialect != OWN_FORMAT and not asks:
-                continue  # only Hookline takes the hooks of one agent to another
             if one.hook.event.name != event:
                 event = one.hook.event.name
                 asked = self._index.asked(recorded, event) if "tool_use_id" in recorded.fields else None
             state = self._state(recorded, one, asked)
+            if state == "missing" and self._index.was_rewritten(recorded):
+                continue  # it may have judged another call than the one that is recorded
             seen.expected += recorded.certain or state == "ran"
             seen.seen += state == "ran"
             by_agent = seen.by(recorded.agent)
@@ -325,6 +327,13 @@ class Observation:
         for unasked, not_trusted in ((missing, False), (untrusted, True)):
             if unasked:
                 self._add_missed(recorded, unasked, asked=ran or bool(untrusted), untrusted=not_trusted)
+
+    def _is_excluded(self, recorded: RecordedEvent, one: MatchedHook, *, asks: bool) -> bool:
+        """Return True if nothing shows that a hook should have run."""
+        if one.hook.once and not self._is_first(recorded, one):
+            return True
+        # Only Hookline takes the hooks of one agent to another.
+        return not asks and one.hook.dialect not in (OWN_FORMAT, recorded.agent)
 
     def _is_first(self, recorded: RecordedEvent, one: MatchedHook) -> bool:
         known = (recorded.session, one.key)
@@ -357,6 +366,7 @@ class Observation:
             session.subagents += 1
         else:
             session.main += 1
+        session.first = min(session.first or recorded.at, recorded.at)
         session.last = max(session.last, recorded.at)
         session.directories.add(recorded.cwd)
         session.events.add(recorded.event)

@@ -64,6 +64,8 @@ class JournalIndex:
         #: How often each hook ran on calls that have no id.
         self._counts: dict[tuple[int, int], int] = {}
         self._without_ids: set[str] = set()
+        #: Calls that a hook rewrote: later hooks judged other arguments than the agent's record has.
+        self._rewritten: set[int] = set()
         self._last: tuple[RecordedEvent | None, str] = (None, "")
         self._cleaner = RunCleaner(Redactor(env))
         for run in self._runs(journal_path(env)):
@@ -107,6 +109,8 @@ class JournalIndex:
             record.shadow = {**record.shadow, word: record.shadow.get(word, 0) + 1}
 
     def _mark(self, run: Run, number: int) -> None:
+        if run.rewrote and run.mode == "enforce" and run.call.id:
+            self._rewritten.add(hash((run.session, run.call.id)))
         if not run.call.id:
             key = (hash((run.session, run.event, run.call.tool, run.call.input)), number)
             self._counts[key] = self._counts.get(key, 0) + 1
@@ -124,6 +128,10 @@ class JournalIndex:
         return (
             self._calls.get(hash((recorded.session, event, recorded.call_id))) if recorded.call_id else None
         )
+
+    def was_rewritten(self, recorded: RecordedEvent) -> bool:
+        """Return True if a hook rewrote the call."""
+        return bool(recorded.call_id) and hash((recorded.session, recorded.call_id)) in self._rewritten
 
     def take(self, recorded: RecordedEvent, event: str, number: int) -> bool:
         """Consume one run of a hook on a call like this. Returns False if none is left."""

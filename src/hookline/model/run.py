@@ -59,6 +59,8 @@ class RunResult(Struct, frozen=True, kw_only=True):
     #: With another one than `enforce`, its decision was recorded and not applied.
     mode: RunMode = "enforce"
     recheck: bool = False
+    #: It rewrote the call, the prompt or the result.
+    rewrote: bool = False
     #: The tool's name in the hook's format, if it differs from the call's.
     translated_tool: str | None = None
     #: Why the match is uncertain, if it is.

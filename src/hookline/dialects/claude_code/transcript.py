@@ -144,7 +144,9 @@ class _Session:
         self._subagent = (
             name.removeprefix("agent-").removesuffix(".jsonl") if name.startswith("agent-") else ""
         )
-        session = os.path.dirname(directory) if os.path.basename(directory) == "subagents" else ""
+        # Those of a workflow are deeper: SESSION/subagents/workflows/RUN/agent-ID.jsonl.
+        session, below, _ = directory.rpartition(f"{os.sep}subagents") if self._subagent else ("", "", "")
+        session = session if below and f"{directory}/".startswith(f"{session}/subagents/") else ""
         self._main = f"{session}.jsonl" if session else path
         self._agent_type = _agent_type(path) if self._subagent else ""
         self._at = 0.0
