@@ -6,12 +6,14 @@
 Every line of `tests/guards/attacks` was run as an ordinary user in a sandbox (home `/home/ada`, project
 `/home/ada/project`, a directory `/home/ada/other` outside, a listener at `evil.example`) and seen to act. A line is
 stopped when the guard denies or asks at one of its steps. Here no line runs: the guards judge it in a home with the
-same files, and of earlier steps only the links are made, as they are what guards look for on the disk.
+same files, and of earlier steps only what guards look for on the disk is made: links, files whose text the step shows,
+and settings of git.
 """
 
 import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,6 +26,8 @@ from hookline.guards import GUARD_NAMES
 from hookline.guards.runner import GuardRunner
 from hookline.model.payloads import ToolCall
 from hookline.model.session_info import SessionInfo
+from hookline.shell import ShellReader
+from hookline.shell.programs.git import kept_settings
 
 ROOT = Path(__file__).parents[1]
 ATTACKS = ROOT / "tests/guards/attacks"
@@ -104,7 +108,7 @@ class Judges:
         for name in _FILES:
             file = Path(self._home, name)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("x\n")
+            file.write_text("" if name.endswith("config") else "x\n")
         env = {**os.environ, "HOME": self._home}
         env.pop("TMPDIR", None)
         readers = CallReaders(env)
@@ -116,6 +120,8 @@ class Judges:
         """Return the guards that stop one of the steps."""
         waiting = list(guards)
         stopped: list[str] = []
+        project = Path(self._home, "project")
+        config = (project / ".git/config").read_text()
         made: list[Path] = []
         for step in attack.steps:
             call = _in(self._home, step)
@@ -123,13 +129,33 @@ class Judges:
                 one for one in waiting if self._runner.decision(one, (), call, self._info) is not None
             ]
             waiting = [one for one in waiting if one not in stopped]
-            link = _LINK.fullmatch(str((call.tool_input or {}).get("command")))
-            if link is not None:
-                made.append(Path(self._home, "project", link[2]))
-                made[-1].symlink_to(link[1].replace("~", self._home))
+            if len(attack.steps) > 1:
+                made += self._made_by(call, project)
         for each in made:
             each.unlink()
+        (project / ".git/config").write_text(config)
         return stopped
+
+    def _made_by(self, call: ToolCall, project: Path) -> Iterator[Path]:
+        """Make the links, files and settings of a step; yield the files."""
+        given = call.tool_input or {}
+        line = str(given.get("command", ""))
+        if (link := _LINK.fullmatch(line)) is not None:
+            (project / link[2]).symlink_to(link[1].replace("~", self._home))
+            yield project / link[2]
+        reading = ShellReader().read(line)
+        texts = {**reading.contents, **({given["file_path"]: given["content"]} if "content" in given else {})}
+        for name, text in texts.items():
+            file = project / name.replace("~", self._home)
+            is_new = not file.exists()
+            if file.is_relative_to(self._home) and (is_new or file.name == "config"):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+                yield from [file] if is_new else []
+        for setting in (one for each in reading.commands for one in kept_settings(each.words)):
+            subprocess.run(
+                ["git", "config", "--file", project / ".git/config", *setting.split("=", 1)], check=False
+            )
 
 
 def score(judges: Judges, name: str) -> Score:

@@ -7,7 +7,7 @@ never written as text and parsed again.
 import hashlib
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -28,6 +28,7 @@ from hookline.permissions.facts import CallFacts
 from hookline.permissions.rules import PermissionRule, RuleMatch, RuleReader, RuleSet, first_concerned
 from hookline.shell import ShellCommand, ShellReader, ShellReading, base_name
 from hookline.shell.found import Foreign, Inner
+from hookline.shell.reader import NO_CONTENTS
 from hookline.shell.runs import forms_of, look_through
 
 _TOOL: Final = "Bash"
@@ -89,8 +90,8 @@ class ArgvReader(ShellReader, eq=False):
 
     reading: ShellReading = ShellReading()
 
-    def read(self, line: str) -> ShellReading:
-        del line
+    def read(self, line: str, files: Mapping[str, str] = NO_CONTENTS) -> ShellReading:
+        del line, files
         return self.reading
 
 
@@ -114,7 +115,11 @@ class ExecJudge:
         for row in rules.guards:
             policy = policy_of(row.name)
             self._guards.append(
-                _Guard(row, policy, GuardJudge(policy, read_settings(policy, row.args), line_reader))
+                _Guard(
+                    row,
+                    policy,
+                    GuardJudge(policy, read_settings(policy, row.args), line_reader, reads_files=False),
+                )
             )
         names = self._names()
         self._known = _KnownPrograms(names, rules.path)

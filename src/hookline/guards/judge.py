@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from hookline.matching.patterns import LONGEST_PATH, Glob, glob
 from hookline.model.safe_text import one_line
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.grammar.limits import LONGEST_LINE
+from hookline.shell.reader import NO_CONTENTS
 
 #: Returns why a call with these actions may not be made in a directory, because it changes what guards the
 #: agent; None where it may.
@@ -40,6 +41,13 @@ _COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync"))
 _ENTERS = frozenset(("cd", "pushd", "chdir"))
 _PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
+
+
+_NO_READING = ShellReading()
+#: Scripts that scripts run are followed so far.
+_DEEPEST_RUN = 3
+#: Longer files are searched as code of other languages is, and not read.
+_LONGEST_RUN = 8 * 1024
 
 
 class GuardFinding(NamedTuple):
@@ -81,7 +89,11 @@ class GuardJudge:
         settings: GuardSettings,
         reader: GuardLineReader,
         protects: Protects | None = None,
+        *,
+        reads_files: bool = True,
     ) -> None:
+        """Take a guard; it `reads_files` that a line runs, unless what they run is judged when it starts."""
+        self._reads_files = reads_files and not policy.directories
         self.policy = policy
         self.settings = settings
         self._reader = reader
@@ -187,12 +199,19 @@ class GuardJudge:
     # --- shell lines
     # -------------------------------------------------------------------------------------------------
 
-    def _line(self, line: str, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
+    def _line(
+        self,
+        line: str,
+        path_context: PathContext,
+        searched: bool,
+        run: Mapping[str, str] = NO_CONTENTS,
+    ) -> Iterator[GuardFinding]:
+        """Yield what a line does, with the text of the files that it runs."""
         if len(line) > LONGEST_LINE:
             yield GuardFinding("", "", f"the line is longer than {LONGEST_LINE} characters")
             return
-        policy, read = self.policy, self._reader.read(line)
-        reading = read.reading
+        policy, read = self.policy, self._reader.read(line, run)
+        reading, line = read.reading, "\n".join((line, *run.values()))
         yield from self._run(read, line)
         if policy.written and "/" in line:
             from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
@@ -211,11 +230,45 @@ class GuardJudge:
             )
         for text in (line,) if searched else reading.foreign:
             yield from self._code(text, searched)
-        yield from () if searched else self._shown(None, path_context, line)
+        yield from () if searched else self._shown(None, path_context, line, reading)
         for text in () if searched or read.programs.isdisjoint(_NOT_READ) else _not_read(reading):
             yield from (one._replace(note=SEARCHED) for one in self._line(text, path_context, searched=True))
         if reading.uncertain is not None and not searched:
             yield GuardFinding("", "", reading.uncertain)
+        if self._reads_files and not (run or searched):
+            yield from self._files_run(line, path_context, reading)
+
+    def _files_run(
+        self, line: str, path_context: PathContext, reading: ShellReading
+    ) -> Iterator[GuardFinding]:
+        """Yield what is in the files that a line runs. The user may have written them: so the user is asked."""
+        key = line, path_context.cwd
+        run = self._reader.run.get(key)
+        if run is None:
+            from hookline.guards.run_files import files_run, may_run_files  # noqa: PLC0415 as above
+
+            directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
+            places = dict.fromkeys(each for _, entered in directories for each in entered)
+            run = files_run(reading, places, path_context.home) if may_run_files(reading) else NO_CONTENTS
+            for _ in range(_DEEPEST_RUN if run else 0):
+                # A script may run another one.
+                if sum(map(len, run.values())) > _LONGEST_RUN:
+                    break
+                more = files_run(self._reader.read(line, run).reading, places, path_context.home)
+                if more.keys() <= run.keys():
+                    break
+                run = {**more, **run}
+            self._reader.run[key] = run
+        short = {name: text for name, text in run.items() if len(text) <= _LONGEST_RUN}
+        note = f"It is in {', '.join(run)}, which the line runs."
+        for found in self._line(line, path_context, False, short) if short else ():
+            if not found.doubt and (found.does != OUTSIDE or _is_named(found.seen, short.values())):
+                yield found._replace(asks=True, note=note)
+        for text in (text for name, text in run.items() if name not in short):
+            yield from (
+                each._replace(asks=True, note=note)
+                for each in (*self._code(text), *self._shown((text,), path_context, ""))
+            )
 
     def _run(self, read: ReadLine, line: str) -> Iterator[GuardFinding]:
         concerns = read.may_concern(self.policy.by_program)
@@ -294,10 +347,13 @@ class GuardJudge:
         return any(pattern.matches(text) for pattern in self._allowed)
 
     def _shown(
-        self, texts: Sequence[str] | None, path_context: PathContext, line: str
+        self,
+        texts: Sequence[str] | None,
+        path_context: PathContext,
+        line: str,
+        reading: ShellReading = _NO_READING,
     ) -> Iterator[GuardFinding]:
         """Yield what the text of code shows: these texts, or the code in a line."""
-        reading = self._reader.read(line).reading
         if not self.policy.judges_code or (texts is None and not _may_hold_code(reading, line)):
             return
         from hookline.guards.code import code_in, shown_in  # noqa: PLC0415 few lines hold code
@@ -326,6 +382,12 @@ def _renamed(words: Sequence[str], index: Mapping[str, object]) -> str:
         if name in index and f"bin/{name}" in source and base_name(target) not in (name, "", ".", "bin"):
             return name
     return ""
+
+
+def _is_named(path: str, texts: Iterable[str]) -> bool:
+    """Return True if a text has this path as a whole word, not behind a variable: `$(TOP)/x` is not `/x`."""
+    named = re.compile(rf"(?<![\w)}}/.]){re.escape(path)}")
+    return any(named.search(text) for text in texts)
 
 
 def _may_hold_code(reading: ShellReading, line: str) -> bool:

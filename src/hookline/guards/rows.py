@@ -12,8 +12,11 @@ from hookline.guards.spec import SEVERAL, GuardedCommand
 from hookline.matching.name_patterns import LONGEST_NAME
 from hookline.shell import ShellReader, ShellReading
 from hookline.shell.placeholders import Words, base_name
+from hookline.shell.reader import NO_CONTENTS
 
 _VERSION = r"[-.]?\d[\d.]*$"
+#: A line, and the same line with the files that it runs.
+_REMEMBERED = 6
 #: They run a program of the project by its name.
 _RUNNERS = frozenset(("pnpm", "yarn", "bun"))
 
@@ -70,13 +73,20 @@ class GuardLineReader:
 
     def __init__(self, reader: ShellReader) -> None:
         self.reader = reader
-        self._last: tuple[str, ReadLine] = "", ReadLine(ShellReading(), frozenset())
+        self._last: list[tuple[ShellReading, Mapping[str, str], ReadLine]] = []
+        #: The files that lines of this call run, by the line and the directory: all guards judge the same ones.
+        self.run: dict[tuple[str, str], Mapping[str, str]] = {}
 
-    def read(self, line: str) -> ReadLine:
-        if line != self._last[0]:
-            reading = self.reader.read(line)
-            self._last = line, ReadLine(reading, frozenset(_programs(reading)))
-        return self._last[1]
+    def read(self, line: str, files: Mapping[str, str] = NO_CONTENTS) -> ReadLine:
+        """Read a line, with the text of files that it runs."""
+        plain = self.reader.read(line)
+        for known, texts, read in self._last:
+            if known is plain and files == texts:
+                return read
+        reading = self.reader.read(line, files) if files else plain
+        read = ReadLine(reading, frozenset(_programs(reading)))
+        self._last = [(plain, files, read), *self._last[: _REMEMBERED - 1]]
+        return read
 
 
 def _programs(reading: ShellReading) -> Iterator[str]:

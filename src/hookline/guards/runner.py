@@ -117,6 +117,7 @@ class GuardRunner:
             and (last.tool == tool and last.arguments == arguments)
         ):
             return last
+        self._reader.run.clear()
         place_of, read_call, says_all, canonical, folded = _tools()
         cwd = info.cwd or os.getcwd()
         home = self._env.get("HOME") or os.path.expanduser("~")

@@ -94,20 +94,25 @@ class ShellReader(Struct, eq=False):
     remembered: int = 128
     _readings: dict[str, ShellReading] = field(default_factory=dict[str, ShellReading])
 
-    def read(self, line: str) -> ShellReading:
-        """Read a line. Never raises: a line that cannot be read gives a reading in doubt that says why."""
+    def read(self, line: str, files: Mapping[str, str] = NO_CONTENTS) -> ShellReading:
+        """Read a line. Never raises: a line that cannot be read gives a reading in doubt that says why.
+
+        `files` are those that it runs, each with its text.
+        """
+        if files:
+            return _read(line, files)
         readings = self._readings
         known = readings.pop(line, None)
         if known is None:
-            known = _read(line)
+            known = _read(line, files)
             if len(readings) >= self.remembered:
                 del readings[next(iter(readings))]
         readings[line] = known
         return known
 
 
-def _read(line: str) -> ShellReading:
+def _read(line: str, files: Mapping[str, str]) -> ShellReading:
     # Imported with the first shell line that a rule is about: most runs need none.
     from hookline.shell.walk.lines import read_line  # noqa: PLC0415 see above
 
-    return read_line(line)
+    return read_line(line, files)

@@ -226,7 +226,7 @@ FORCE_PUSH = GuardSpec(
         'git push origin "$BRANCH"',
     ),
     cannot=(
-        "An alias or a script that is kept in a file (`~/.gitconfig`, a Makefile) and named on the line.",
+        "An alias in a file that the settings of git include, and a script that was changed more than an hour ago.",
         "A whole option that comes from the environment: `git push $FLAGS`, unless the line itself sets it.",
     ),
 )

@@ -343,7 +343,7 @@ SERVICES: tuple[GuardedCommand, ...] = (
         example=r"psql -h db.example.com -c '\\copy t from notes.csv'",
     ),
     _sends(
-        run="llm|aichat|mods|sgpt|fabric|ollama-remote",
+        run="llm|aichat|mods|sgpt|fabric|tgpt",
         given="-a --attachment -f --fragment --file",
         example="llm -a notes.txt describe",
     ),

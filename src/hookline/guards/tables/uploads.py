@@ -372,7 +372,7 @@ NETWORK_UPLOAD = GuardSpec(
         "git push origin main",
     ),
     cannot=(
-        "What a program of the project sends, and what a file holds that was written by an earlier call.",
+        "What a program of the project sends, and what a module holds that a script imports.",
         (
             "Where a name leads: `git push origin` goes where the repository's settings say, and a host where those of "
             "the machine say."

@@ -1,6 +1,7 @@
 """Find everything a shell line may run: walk over the parsed line, and over every line found inside it."""
 
 import re
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -47,9 +48,9 @@ _MOST_CALLS = 40
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
 
-def read_line(line: str) -> ShellReading:
+def read_line(line: str, files: Mapping[str, str]) -> ShellReading:
     try:
-        return LineWalk().reading(line)
+        return LineWalk().reading(line, files)
     except RecursionError:
         # The caller's own stack was almost full.
         return ShellReading(doubts=("it is nested too deep",))
@@ -67,8 +68,12 @@ class LineWalk(SimpleWalk):
         self._bodies: dict[str, list[tuple[Block, CommandContext]]] = {}
         self._followed: set[tuple[int, Words]] = set()
 
-    def reading(self, line: str) -> ShellReading:
+    def reading(self, line: str, files: Mapping[str, str]) -> ShellReading:
         self._waiting.append((Line(line), CommandContext()))
+        for found in (
+            found for file, text in files.items() for found in self._definitions.script(file, text)
+        ):
+            self._found(found, CommandContext(depth=1, certain=False))
         while self._waiting or self._called() or self._evaluates():
             found, context = self._waiting.popleft()
             if self._draft.full():
