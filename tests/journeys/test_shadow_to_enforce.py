@@ -75,5 +75,14 @@ def test_from_shadow_to_enforce_and_back(where: Workspace) -> None:
     assert "force-push" in command(where, "guard", "resume", "force-push")
     assert is_denied(where, 4)
 
+    said = command(where, "guard", "off", "force-push")
+    assert "Sessions here that began with it ask you at each call, until you run `hookline trust`." in said
+    hashes = json.loads(run_cli(["trust", "--json"], where.project, where.home).stdout)["hashes"]
+    command(where, "trust", "--yes", hashes)
+    # Then they go on without it, and a guard that no session began with is nobody's business.
+    command(where, "guard", "promote", "force-push", "--yes")
+    assert "Sessions here" not in command(where, "guard", "off", "force-push")
+    command(where, "guard", "promote", "force-push", "--yes")
+
     command(where, "uninstall", "claude-code", "--yes")
     assert "Hookline is not installed there" in command(where, "guard", "test", LINE)

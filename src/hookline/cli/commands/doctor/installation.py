@@ -133,7 +133,8 @@ class InstallationStatus(Struct, frozen=True):
             yield f"  {where}`hookline install` installs it"
         if self.waiting_for_trust:
             what = count_of(self.waiting_for_trust, "item")
-            yield f"  Hookline itself runs {what} of this project only once you trust it: `hookline trust`"
+            them = "it" if self.waiting_for_trust == 1 else "them"
+            yield f"  Hookline itself runs {what} found here only once you trust {them}: `hookline trust`"
         yield ""
 
 

@@ -130,7 +130,8 @@ class AddedDocument(GuardDocument, frozen=True, forbid_unknown_fields=True):
             yield from _written(self.tests.file, self.tests.text)
         yield from _unasked(self.not_asked_by, width)
         if not self.active:
-            yield paragraph("\nNote: it does not run here; `hookline list` says why.", width)
+            yield ""
+            yield paragraph("Note: it does not run here; `hookline list` says why.", width)
         yield from _next_steps(
             [*([_RUN_TESTS] if self.tests else ()), *(self._first_steps() if self.is_first else ())]
         )
@@ -167,7 +168,8 @@ def _tried_line(tried: TriedCommand, room: int, width: int) -> str:
 def _unasked(agents: Sequence[str], width: int) -> Iterator[str]:
     if agents:
         does = "does" if len(agents) == 1 else "do"
-        yield paragraph(f"\n{', '.join(agents)} {does} not ask Hookline yet: run `hookline install`.", width)
+        yield ""
+        yield paragraph(f"{', '.join(agents)} {does} not ask Hookline yet: run `hookline install`.", width)
 
 
 def _next_steps(steps: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -213,10 +215,12 @@ class RecommendedDocument(Struct, frozen=True, forbid_unknown_fields=True):
         ]
         yield indented(headed_table([["GUARD", "ASKED ABOUT", "SAYS"], *rows], width - 2), 2)
         if self.already:
-            yield paragraph(f"\nThere before: {', '.join(self.already)}.", width)
+            yield ""
+            yield paragraph(f"There before: {', '.join(self.already)}.", width)
         yield from _unasked(self.added[0].not_asked_by, width)
         if any(not each.active for each in self.added):
-            yield paragraph("\nNote: some do not run here; `hookline list` says why.", width)
+            yield ""
+            yield paragraph("Note: some do not run here; `hookline list` says why.", width)
         yield from _next_steps([*(_IN_SHADOW if shadow else ()), *_AFTER_RECOMMENDED, *_FIRST_STEPS])
 
 

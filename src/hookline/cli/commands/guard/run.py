@@ -27,7 +27,7 @@ from hookline.cli.commands.guard.report import (
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
-from hookline.cli.text import terminal_width
+from hookline.cli.text import paragraph, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.install.files import refuse_unwritable, replace, snapshot
 from hookline.config.pauses import GuardPauses
@@ -98,7 +98,10 @@ async def _set_mode(mode: Mode, args: argparse.Namespace, cwd: str, words: Seque
     # One after the other: a change in a file moves what follows it.
     changed = [_change_mode(mode, cwd, hook) for hook, _ in waiting]
     problem = next((problem for _, problem in changed if problem is not None), None)
-    return _show(_changes([document for document, _ in changed]), args, problem)
+    status = _show(_changes([document for document, _ in changed]), args, problem)
+    if mode != "enforce":
+        _say_of_sessions(args, cwd, [hook.name for hook, _ in waiting])
+    return status
 
 
 def _change_mode(mode: Mode, cwd: str, hook: Hook) -> tuple[GuardDocument, str | None]:
@@ -159,7 +162,19 @@ async def _remove(args: argparse.Namespace, cwd: str, words: Sequence[str]) -> E
         refuse_unwritable(before)
         replace(before, without(before, hook.where.path).encode())
         removed.append(GuardDocument("removed", hook.name, rule, hook.mode, before.file))
-    return _show(_changes(removed), args)
+    status = _show(_changes(removed), args)
+    _say_of_sessions(args, cwd, [document.name for document in removed])
+    return status
+
+
+def _say_of_sessions(args: argparse.Namespace, cwd: str, names: Sequence[str]) -> None:
+    """Say that running sessions miss a guard that they began with: they ask at each call."""
+    from hookline.cli.commands.trust.run import look_around
+
+    missed = look_around(cwd, report=False).missed.values() if not args.json else ()
+    if any(each.label.partition(" (")[0] in names for each in missed):
+        text = "Sessions here that began with it ask you at each call, until you run `hookline trust`."
+        show(paragraph(text, terminal_width()))
 
 
 #: A further action is a line here and a function above.
