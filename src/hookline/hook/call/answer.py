@@ -169,7 +169,7 @@ class AgentCall:
             raise
         self._payload = parsed.payload
         apart = [self._env[name] for name in dialect.own_variables if name in self._env]
-        entry = " ".join((self._named, str(self._event_name), self._hooks, self._scope, *apart))
+        entry = " ".join(filter(None, (self._named, str(self._event_name), self._hooks, self._scope, *apart)))
         request = RawRequest(raw, self._files, self._env, self._started, self._strict, entry, self._hooks)
         self._shared_call = None if self._by_hand else shared_call(dialect, parsed, request)
         shared = await self._shared_call.shared_reply() if self._shared_call is not None else None
