@@ -1,5 +1,5 @@
-"""Adds the program `hookline-relay` to the wheel: compiled where there is a compiler, else in Python; and the pages
-that `hookline docs` prints.
+"""Adds the program `hookline-relay` to the wheel, compiled where there is a compiler, else in Python; the shells that
+use it; and the pages that `hookline docs` prints.
 
 A wheel with the compiled one is for systems of one kind: this one, or the processor that HOOKLINE_RELAY_FOR names.
 HOOKLINE_PURE=1 builds the other, which is for all of them.
@@ -36,7 +36,8 @@ class RelayBuildHook(BuildHookInterface[Any]):
         else:
             folder = str(source) if version == "editable" else ""
             build.write_pure_relay(program, self.metadata.version, folder)
-        build_data["shared_scripts"][str(program)] = _NAME
+        for each in (program, *build.write_shells(program.parent)):
+            build_data["shared_scripts"][str(each)] = each.name
         if version != "editable":  # which finds them in the checkout
             build_data["force_include"] |= {
                 str(Path(self.root, "docs", part)): f"hookline/docs/{part}" for part in _PAGES

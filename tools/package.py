@@ -18,7 +18,7 @@ from pathlib import Path
 
 import hookline
 from hookline.cli.commands.docs.run import PARTS
-from hookline.hook.relay.build import COMPILERS
+from hookline.hook.relay.build import COMPILERS, SHELLS
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -88,7 +88,7 @@ def build(others: Sequence[str] = ()) -> tuple[list[Path], Path]:
 
 
 def check_wheel(wheel: Path) -> None:
-    """It holds the package as it is in src, the licence, the relay, and nothing else."""
+    """It holds the package as it is in src, the licence, the relay and the shells, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
     source = {
@@ -99,9 +99,10 @@ def check_wheel(wheel: Path) -> None:
     source |= {
         f"hookline/docs/{part}/{file.name}" for part in PARTS for file in (ROOT / "docs" / part).glob("*.md")
     }
-    about, relay = f"hookline-{VERSION}.dist-info", f"hookline-{VERSION}.data/scripts/hookline-relay"
-    missing = (source | {"hookline/py.typed", f"{about}/licenses/LICENSE", relay}) - packed
-    foreign = {name for name in packed - source - {relay} if not name.startswith(about)}
+    about = f"hookline-{VERSION}.dist-info"
+    scripts = {f"hookline-{VERSION}.data/scripts/{name}" for name in ("hookline-relay", *SHELLS)}
+    missing = (source | scripts | {"hookline/py.typed", f"{about}/licenses/LICENSE"}) - packed
+    foreign = {name for name in packed - source - scripts if not name.startswith(about)}
     if missing or foreign:
         raise PackageError(f"{wheel.name} lacks {sorted(missing)} and should not have {sorted(foreign)}")
 

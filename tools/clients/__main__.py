@@ -13,14 +13,30 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tools.clients import claude_code_cases, convert_cases, guard_cases, install_cases, mod_cases, speed_cases
+from tools.clients import (
+    claude_code_cases,
+    convert_cases,
+    exec_guard_cases,
+    guard_cases,
+    install_cases,
+    mod_cases,
+    speed_cases,
+)
 from tools.clients.agents import CLIENTS
 from tools.clients.case import Case
 from tools.clients.model_server import Model
 from tools.clients.published import UnavailableError, installed, node_directory, packages
 from tools.clients.scene import Scene
 
-_GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases, mod_cases, speed_cases)
+_GROUPS = (
+    claude_code_cases,
+    guard_cases,
+    install_cases,
+    convert_cases,
+    mod_cases,
+    exec_guard_cases,
+    speed_cases,
+)
 
 
 class Seen(Struct, frozen=True):

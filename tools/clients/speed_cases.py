@@ -112,9 +112,9 @@ def _claude_code(info: Scene, daemon: _Resident) -> str:
     over: list[str] = []
     for name, (beside, most) in BOUNDS.items():
         ratio = taken[name] / taken[beside]
-        _say(f"a call by the {name} takes {ratio:.2f}x one by the {beside} (at most {most}x)")
+        say(f"a call by the {name} takes {ratio:.2f}x one by the {beside} (at most {most}x)")
         over += [f"{name} {ratio:.2f}x"] if ratio > most else []
-    _say(f"a call by the mod takes {taken['mod'] / taken['sh -c true']:.2f}x one by the sh -c true")
+    say(f"a call by the mod takes {taken['mod'] / taken['sh -c true']:.2f}x one by the sh -c true")
     return ", ".join(over) or "within the bounds"
 
 
@@ -125,7 +125,7 @@ def _opencode(info: Scene, daemon: _Resident) -> str:
     if daemon.calls < _ROUNDS * _CALLS:
         return f"only {daemon.calls} of {_ROUNDS * _CALLS} calls reached the daemon"
     more = 1000 * (taken["plugin"] - taken["no plugin"])
-    _say(f"a call with the plugin takes {more:.1f} ms more (at most {PLUGIN_BOUND:g} ms)")
+    say(f"a call with the plugin takes {more:.1f} ms more (at most {PLUGIN_BOUND:g} ms)")
     return "within the bounds" if more <= PLUGIN_BOUND else f"{more:.1f} ms more"
 
 
@@ -136,18 +136,19 @@ def _measured(info: Scene, prepare: Mapping[str, Callable[[], object]]) -> dict[
         for name, arrange in prepare.items():
             info.hookline("uninstall", info.client.name, "--yes")
             arrange()
-            taken[name] += _session(info)
+            taken[name] += session(info)
         medians = ", ".join(f"{name} {1000 * statistics.median(each):.1f} ms" for name, each in taken.items())
-        _say(f"round {number + 1} of {_ROUNDS}: {medians}")
+        say(f"round {number + 1} of {_ROUNDS}: {medians}")
     return {name: statistics.median(each) for name, each in taken.items()}
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print a line of a measurement."""
     sys.stdout.write(f"    {text}\n")
     sys.stdout.flush()
 
 
-def _session(info: Scene) -> list[float]:
+def session(info: Scene) -> list[float]:
     """Seconds of each call."""
     with Model({MAIN: [info.client.shell("true")] * _CALLS}, info.client.protocol, info.port) as model:
         info.run(*info.client.words(MAIN, "default", model.url))

@@ -273,6 +273,9 @@ class Dialect(ABC):
     managed_files: Sequence[str] = ()
     #: The event at which Hookline can ask as a module inside the agent; empty where it cannot.
     inside_event: str = ""
+    #: The setting in its files by which its user chooses the shell of its commands, and of nothing else; it runs that
+    #: shell after its own permission rules and dialogs. Empty where it has none.
+    shell_setting: tuple[str, ...] = ()
     #: The events most people want Hookline to see: every guard, and others that are cheap.
     call_events: Sequence[str] = ()
 

@@ -49,6 +49,8 @@ class Site(Struct, frozen=True):
     inside: bool = False
     #: The words that start Hookline, for the MCP server of a plugin.
     program: tuple[str, ...] = ()
+    #: True if the agent's shell commands should run under the exec guard.
+    exec_guard: bool = False
 
 
 class Entry(Struct, frozen=True):

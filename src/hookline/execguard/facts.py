@@ -66,34 +66,24 @@ class FactReader:
         try:
             memory = os.open(f"/proc/{found.tid}/mem", os.O_RDONLY | os.O_CLOEXEC)
             try:
-                if found.number == execs[0]:
-                    path, argv = _text(memory, given[0]), _texts(memory, given[1], width)
-                    start = os.readlink(f"/proc/{found.tid}/cwd")
-                    where = self._where(found.tid, path, "cwd")
-                    environment = given[2]
-                else:
-                    path, argv = _text(memory, given[1]), _texts(memory, given[2], width)
-                    start = os.readlink(f"/proc/{found.tid}/cwd")
+                # execveat has a directory before the path, and flags behind all.
+                at = int(found.number != execs[0])
+                path, argv = _text(memory, given[at]), _texts(memory, given[at + 1], width)
+                start, below = os.readlink(f"/proc/{found.tid}/cwd"), "cwd"
+                if at:
                     directory = struct.unpack("i", struct.pack("I", given[0] & 0xFFFFFFFF))[0]
                     below = "cwd" if directory == _AT_FDCWD else f"fd/{directory}"
-                    where = self._where(found.tid, path, below)
-                    environment = given[3]
-                    if not path and given[4] & _AT_EMPTY_PATH:
-                        path = where
+                where = self._where(found.tid, path, below)
+                if at and not path and given[4] & _AT_EMPTY_PATH:
+                    path = where
             finally:
                 os.close(memory)
         except (OSError, ValueError, struct.error) as error:
             raise UnreadableError(str(error)) from error
         real, identity = _identified(where)
+        environment = given[at + 2], width
         facts = ExecFacts(
-            argv,
-            start,
-            path,
-            real or path,
-            identity,
-            where=where,
-            tid=found.tid,
-            environment=(environment, width),
+            argv, start, path, real or path, identity, where=where, tid=found.tid, environment=environment
         )
         return self._with_interpreter(facts, where) if identity is not None else facts
 

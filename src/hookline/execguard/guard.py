@@ -65,14 +65,9 @@ def guard_rows(hooks: Iterable[Hook], pauses: Pauses | None) -> tuple[GuardRow, 
 def exec_started(question: ExecQuestion, call: CallContext) -> p.ExecStarted:
     """Return the payload of ExecStart."""
     return p.ExecStarted(
-        program=question.name,
-        argv=question.argv,
-        path=question.program,
-        directory=question.cwd,
-        command=call.command,
-        tool_name=call.tool_name,
-        tool_use_id=call.tool_use_id or None,
-    )
+        program=question.name, argv=question.argv, path=question.program, directory=question.cwd,
+        command=call.command, tool_name=call.tool_name, tool_use_id=call.tool_use_id or None,
+    )  # fmt: skip
 
 
 def reply_by_hooks(question: ExecQuestion, outcome: Outcome) -> Reply | str | None:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -135,18 +136,14 @@ class ExecJudge:
     def finding(self, facts: ExecFacts) -> ExecFinding | None:
         """Return the strongest rule or guard that is about this exec: a denial, else a question."""
         question: ExecFinding | None = None
-        for words in self._spellings(facts):
+        spelled = ((words, "") for words in self._spellings(facts))
+        for words, why in chain(spelled, self._by_settings(facts) if self._about_git else ()):
             found = self._about(words, facts.cwd)
+            if found is not None and why:
+                found = replace(found, reason=f"{found.reason} By {why}.")
             if found is not None and found.answer == "deny":
                 return found
             question = question or found
-        for words, why in self._by_settings(facts) if self._about_git else ():
-            found = self._about(words, facts.cwd)
-            if found is not None:
-                said = replace(found, reason=f"{found.reason} By {why}.") if why else found
-                if found.answer == "deny":
-                    return said
-                question = question or said
         return question
 
     def depends_on_surroundings(self, facts: ExecFacts) -> bool:

@@ -6,6 +6,7 @@ import fcntl
 import os
 import struct
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -22,6 +23,8 @@ _PR_SET_DUMPABLE: Final = 4
 _NOTIF_RECV: Final = 0xC0502100
 _NOTIF_SEND: Final = 0xC0182101
 _NOTIF_ID_VALID: Final = 0x40082102
+_NOTIF_SET_FLAGS: Final = 0x40082104
+_SYNC_WAKE_UP: Final = 1
 _CONTINUE: Final = 1
 _NOTIFICATION: Final = struct.Struct("QIIiIQ6Q")
 _REPLY: Final = struct.Struct("QqiI")
@@ -139,6 +142,12 @@ def install(program: bytes) -> int:
             if error.errno != errno.EINVAL or flags == _FLAG_NEW_LISTENER:
                 raise
     raise AssertionError
+
+
+def wake_in_place(listener: int) -> None:
+    """Let who waits and who answers take turns on one processor: none has to be woken up for each call. Linux 6.6."""
+    with suppress(OSError):
+        fcntl.ioctl(listener, _NOTIF_SET_FLAGS, _SYNC_WAKE_UP)
 
 
 def signal_descriptor(number: int) -> int:

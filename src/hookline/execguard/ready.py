@@ -53,17 +53,8 @@ class Supervisors:
         job = replace(job, program=program, batch=mark.batch, number=mark.number)
         pipes: Pipes | None = None
         try:
-            with self._lock:
-                self._prepare(rules)
-                pid, channel = self._take()
             pipes = Pipes()
-            described = sealed(job)
-            early, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            try:
-                send(channel, b"J", (described, *pipes.theirs, theirs.fileno()))
-            finally:
-                os.close(described)
-                theirs.close()
+            pid, channel, early = self.hand_over(job, rules, pipes.theirs)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             if pipes is not None:
                 pipes.close()
@@ -76,6 +67,23 @@ class Supervisors:
         # It is never started once more: that would be without a guard.
         status.began = True
         return Supervised(Child(pid), *pipes.handed_over(), status, channel=channel)
+
+    def hand_over(
+        self, job: SupervisedCommand, rules: ExecRules, streams: tuple[int, int, int]
+    ) -> tuple[int, socket.socket, socket.socket]:
+        """Let a supervisor run a command with these streams; return its process, its channel and the socket for its
+        early status. Raises OSError."""
+        with self._lock:
+            self._prepare(rules)
+            pid, channel = self._take()
+        described = sealed(job)
+        early, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            send(channel, b"J", (described, *streams, theirs.fileno()))
+        finally:
+            os.close(described)
+            theirs.close()
+        return pid, channel, early
 
     def prepare(self, rules: ExecRules) -> None:
         """Have a supervisor ready before the first command needs one. Raises OSError."""

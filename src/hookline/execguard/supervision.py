@@ -172,18 +172,10 @@ class Supervision:
         mode: Mode = "verify" if self.abilities.level == "verify" else "notify"
         walls = walls if walls is not None else Walls()
         job = SupervisedCommand(
-            argv=tuple(argv),
-            program="",
-            env={},
-            cwd=cwd,
-            mode=mode,
-            trusts_first=trusts_first,
-            shown=tuple(shown),
-            asks_always=self._decider.asks_always,
-            most_denials=self._most_denials,
-            files=walls.files,
+            argv=tuple(argv), program="", env={}, cwd=cwd, mode=mode, trusts_first=trusts_first, shown=tuple(shown),
+            asks_always=self._decider.asks_always, most_denials=self._most_denials, files=walls.files,
             network=walls.network,
-        )
+        )  # fmt: skip
         guarded = _GuardedRun(
             self._supervisors, self._decider, job, call if call is not None else CallContext()
         )

@@ -121,6 +121,7 @@ class Supervisor:
             signal.signal(number, _ignore)
         try:
             self._listener = spawning.begin()
+            kernel.wake_in_place(self._listener)
         except OSError as error:
             self._say(Problem(refusal(error)))
             return 126 << 8

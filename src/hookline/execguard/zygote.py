@@ -1,7 +1,7 @@
 """Keep supervisors ready: a process with rules and code loaded, which forks one for each command.
 
-It is started by `Zygote` in `hookline.execguard.ready`, as `python -m hookline.execguard.zygote SOCKET`. The forked
-processes are children of the engine, not of the zygote, so that it waits for them like for any other command.
+`hookline.execguard.ready` starts it. The forked processes are children of the engine, not of the zygote, so that it
+waits for them like for any other command.
 """
 
 import ctypes
@@ -9,7 +9,6 @@ import gc
 import os
 import signal
 import socket
-import sys
 import threading
 from typing import Final, NoReturn
 
@@ -133,10 +132,3 @@ def _fork() -> int:
     if pid < 0:
         raise OSError(failed, os.strerror(failed))
     return pid
-
-
-if __name__ == "__main__":
-    try:
-        serve(socket.socket(fileno=int(sys.argv[1])))
-    except OSError:
-        os._exit(1)

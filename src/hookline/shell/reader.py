@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from hookline.shell.placeholders import HOLE, Words
+from hookline.shell.placeholders import HOLE, Words, base_name
 
 if TYPE_CHECKING:
     from hookline.shell.allowed_directories import Places
@@ -86,6 +86,17 @@ class ShellReading(Struct, frozen=True):
     @property
     def uncertain(self) -> str | None:
         return self.doubts[0] if self.doubts else None
+
+    @property
+    def known(self) -> tuple[Words, ...]:
+        """The commands that are known to the last letter."""
+        return tuple(one.words for one in self.commands if HOLE not in "".join(one.words))
+
+    def shows(self, argv: Words) -> bool:
+        """Return True if exactly this command is in the line."""
+        return bool(argv) and any(
+            base_name(words[0]) == base_name(argv[0]) and words[1:] == argv[1:] for words in self.known
+        )
 
 
 class ShellReader(Struct, eq=False):

@@ -24,7 +24,7 @@ from hookline.handlers.process.run import Listeners
 from hookline.model import events as e
 from hookline.permissions.rules import PermissionRule, is_about_commands
 from hookline.permissions.state import Permissions
-from hookline.shell import HOLE, base_name
+from hookline.shell import ShellReading
 
 _TOOL = "Bash"
 
@@ -126,7 +126,7 @@ class AgentGuard(ExecDecider):
         call = CallContext(command, _TOOL, CURRENT_CALL.get())
         return await self._supervision.run(
             argv, env=env, cwd=cwd, timeout=timeout, run_id=run_id, listeners=listeners, call=call,
-            walls=Walls(self._wall(argv), self._network), shown=self._shown(command),
+            walls=Walls(self._wall(argv), self._network), shown=self._reading(command).known,
         )  # fmt: skip
 
     def _wall(self, argv: Sequence[str]) -> FileWall | None:
@@ -161,7 +161,11 @@ class AgentGuard(ExecDecider):
     async def answer(self, question: ExecQuestion, call: CallContext) -> Reply:
         finding = question.finding
         rule, source = (finding.rule, finding.source) if finding is not None else ("", "")
-        reason = finding.reason if finding is not None and not self._is_shown(question, call) else ""
+        reason = (
+            finding.reason
+            if finding is not None and not self._reading(call.command).shows(question.argv)
+            else ""
+        )
         if self._hooks.has(e.EXEC_START):
             outcome = await self._hooks.dispatch(e.EXEC_START, exec_started(question, call))
             said = reply_by_hooks(question, outcome)
@@ -184,19 +188,8 @@ class AgentGuard(ExecDecider):
             info = self._hooks.info
             engine.journal.record(denial_run(denied, info.session_id, info.agent_type))
 
-    def _is_shown(self, question: ExecQuestion, call: CallContext) -> bool:
-        """Return True if the line of the call shows exactly this command: then the user was asked about it."""
-        argv = question.argv
-        return any(
-            base_name(words[0]) == base_name(argv[0]) and words[1:] == argv[1:]
-            for words in self._shown(call.command)
-            if argv
-        )
-
-    def _shown(self, line: str) -> list[tuple[str, ...]]:
-        """Return the commands of a line that are known to the last letter."""
-        reading = self._permissions.reader.shell.read(line)
-        return [one.words for one in reading.commands if HOLE not in "".join(one.words)]
+    def _reading(self, line: str) -> ShellReading:
+        return self._permissions.reader.shell.read(line)
 
     async def _ask(
         self, question: ExecQuestion, reason: str, source: str, key: tuple[tuple[str, ...], str]

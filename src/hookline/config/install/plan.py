@@ -10,6 +10,7 @@ from msgspec import Struct
 from hookline.config.install.files import Snapshot, refuse_unwritable, snapshot
 from hookline.config.install.records import FileWrite, InstallRecords, Record, digest, write_for
 from hookline.config.install.self_calls import plain_program
+from hookline.config.install.shell import is_own_shell, shell_in, with_shell, without_shell
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.entries import HookCall
 from hookline.dialects.installer import Entry, Installer, InstallError, InstallScope, Site, Texts
@@ -125,14 +126,29 @@ def with_calls(
     return WithCalls(after, without, own, placed)
 
 
+def has_shell(dialect: Dialect, site: Site) -> bool:
+    """Return True if the agent's shell is one of Hookline's already."""
+    return any(is_own_shell(shell_in(dialect, file, each.text)) for file, each in look(dialect, site).items())
+
+
 def plan_install(
-    dialect: Dialect, site: Site, calls: Sequence[HookCall], is_own: IsOwn, records: InstallRecords
+    dialect: Dialect,
+    site: Site,
+    calls: Sequence[HookCall],
+    is_own: IsOwn,
+    records: InstallRecords,
+    shell: str = "",
 ) -> InstallPlan:
+    """Plan the entries for these calls, and the shell that the agent should have, if it is named."""
     installer, before = installer_of(dialect), look(dialect, site)
     texts: Texts = {file: each.text for file, each in before.items()}
-    changed_texts = with_calls(installer, site, texts, calls, is_own, _originals(records, before))
-    own, without = changed_texts.own, changed_texts.without
+    originals = _originals(records, before)
+    changed_texts = with_calls(installer, site, texts, calls, is_own, originals)
+    own, without = changed_texts.own, without_shell(dialect, changed_texts.without, originals)
     after = installer.trusted(changed_texts.after, changed_texts.placed, site)
+    if shell:
+        file = next(iter(before))
+        after[file] = with_shell(dialect, file, after[file], shell)
     changed = [file for file in before if after.get(file) != texts.get(file)]
     notes: list[str] = []
     if changed:
@@ -167,7 +183,9 @@ def plan_uninstall(dialect: Dialect, site: Site, is_own: IsOwn, records: Install
     installer, before = installer_of(dialect), look(dialect, site)
     texts: Texts = {file: each.text for file, each in before.items()}
     own = [entry for entry in installer.entries(texts, site) if is_own(entry)]
-    after = installer.removed(texts, own, _originals(records, before)) if own else dict(texts)
+    originals = _originals(records, before)
+    after = installer.removed(texts, own, originals) if own else dict(texts)
+    after = without_shell(dialect, after, originals)
     writes: list[FileWrite] = []
     found = {file: records.read(file) for file in before}
     untouched = all(

@@ -29,7 +29,7 @@ _SHELL_START = "every new shell runs it"
 
 #: Files of agents that have no dialect yet, and files that many agents read.
 _FURTHER_NAMES = (".mcp.json",)
-_LAUNCHERS = ("hookline", "hookline-relay")
+_LAUNCHERS = ("hookline", "hookline-relay", "hookline-bash", "hookline-zsh")
 #: The directory of this user's state, whatever the environment says.
 _STATE_DIRECTORY = (".local", "state", "hookline")
 _QUOTES = str.maketrans("", "", "\"'\\")

@@ -96,6 +96,7 @@ class ClaudeCode(Dialect):
     call_events = USUAL_EVENTS
     managed_files = _MANAGED
     inside_event = "PreToolUse"
+    shell_setting = ("env", "CLAUDE_CODE_SHELL")
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env

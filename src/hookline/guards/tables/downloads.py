@@ -2,7 +2,7 @@
 
 from hookline.guards.spec import Flow, GuardedCommand, GuardSpec
 
-_SHELLS = "sh|bash|dash|zsh|ksh|mksh|ash|fish|rbash|yash"
+_SHELLS = "sh|bash|hookline-bash|dash|zsh|hookline-zsh|ksh|mksh|ash|fish|rbash|yash"
 _RUNS = "runs what comes from the network, unseen"
 _DOWNLOADS = "curl|wget|fetch|aria2c|http|https|xh|lynx|w3m|links|nc|ncat|netcat|gh|lwp-request|GET|axel"
 

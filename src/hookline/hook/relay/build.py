@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 _HERE: Final = Path(__file__).resolve().parent
+#: The programs that are a shell under the exec guard: `shell.sh` under these names.
+SHELLS: Final = ("hookline-bash", "hookline-zsh")
 COMPILERS: Final = ("cc", "gcc", "clang")
 _OPTIONS: Final = ("-std=c11", "-Os", "-Wall", "-Wextra")
 #: Linked statically it starts in half the time, and on every system of its kind; not all systems can do it.
@@ -57,6 +59,15 @@ def write_pure_relay(target: Path, version: str, directory: str = "") -> None:
     target.chmod(0o755)
 
 
+def write_shells(directory: Path) -> list[Path]:
+    """Write the shells beside a relay; return their files."""
+    written = [directory / name for name in SHELLS]
+    for target in written:
+        target.write_text((_HERE / "shell.sh").read_text())
+        target.chmod(0o755)
+    return written
+
+
 def _works(program: list[str]) -> bool:
     """Return True if the program runs here. The call is a mistake in the arguments, which the program itself
     answers."""
@@ -85,3 +96,4 @@ if __name__ == "__main__":
     if not compile_relay(draft, __version__):
         write_pure_relay(draft, __version__, str(_HERE.parents[2]))
     draft.replace(program)  # the old one may be running
+    write_shells(program.parent)

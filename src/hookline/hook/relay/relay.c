@@ -5,6 +5,9 @@
  * input. Only after the relay has agreed ('G') is that no longer allowed, because hooks may have run: then the
  * answer is the one the daemon sent for that case ('B').
  *
+ * For an agent's shell (`run --shell`) it asks the server of that agent, which runs the command with our streams under the
+ * exec guard (docs/decisions/0064-shells-of-other-agents.md).
+ *
  * client.py is the same in Python; both are held to the same tests. The protocol is described in
  * docs/decisions/0031-the-relay.md. No stdio and no locale: an agent waits for the start of this program.
  */
@@ -441,16 +444,19 @@ static int new_socket(void) {
     return made;
 }
 
+/* The name of the socket in the directory. */
+static char socket_name[32] = "/relay";
+
 static int connect_to(int made, const char *directory) {
     struct sockaddr_un address;
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
-    if (strlen(directory) + sizeof "/relay" > sizeof address.sun_path) {
+    if (strlen(directory) + strlen(socket_name) >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;
         return -1;
     }
     strcpy(address.sun_path, directory);
-    strcat(address.sun_path, "/relay");
+    strcat(address.sun_path, socket_name);
     return connect(made, (struct sockaddr *)&address, sizeof address);
 }
 
@@ -501,14 +507,37 @@ static int ready(int connection, short events, int patience) {
     return found > 0 ? wait.revents : 0;
 }
 
+/* Streams that go with the first byte of a request: those of a shell. */
+static int passed_streams;
+
+/* Pass the standard streams with a message. */
+static void add_streams(struct msghdr *message, char *room, size_t size) {
+    static const int streams[] = {0, 1, 2};
+    struct cmsghdr *header;
+    memset(room, 0, size);
+    message->msg_control = room;
+    message->msg_controllen = CMSG_SPACE(sizeof streams);
+    header = CMSG_FIRSTHDR(message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof streams);
+    memcpy(CMSG_DATA(header), streams, sizeof streams);
+}
+
 /* Send everything; 0 if the other side stops reading, or says something before it can have read everything. */
 static int send_all(int connection, struct iovec *parts, int count) {
+    union {
+        struct cmsghdr aligned;
+        char bytes[128];
+    } room;
     while (count > 0) {
         struct msghdr message;
         ssize_t sent;
         memset(&message, 0, sizeof message);
         message.msg_iov = parts;
         message.msg_iovlen = (unsigned)count;
+        if (passed_streams)
+            add_streams(&message, room.bytes, sizeof room.bytes);
         sent = sendmsg(connection, &message, MSG_NOSIGNAL);
         if (sent < 0) {
             if (errno == EINTR)
@@ -519,6 +548,7 @@ static int send_all(int connection, struct iovec *parts, int count) {
                 return 0;
             continue;
         }
+        passed_streams = 0;
         while (count > 0 && (size_t)sent >= parts->iov_len) {
             sent -= (ssize_t)parts->iov_len;
             parts++;
@@ -641,11 +671,129 @@ static const char *ask(int connection, struct bytes *head, struct bytes *input) 
     give(answer);
 }
 
+/* ---- the shell under the exec guard ---- */
+
+#ifdef __linux__
+/* Read a file of a process below /proc; the size, or -1. */
+static ssize_t read_about(const char *process, const char *name, char *into, size_t room) {
+    char path[64] = "/proc/";
+    int file;
+    ssize_t size = 0, got;
+    strcat(strcat(strcat(path, process), "/"), name);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno == ENOENT ? 0 : -1;
+    while ((got = read(file, into + size, room - 1 - (size_t)size)) > 0)
+        size += got;
+    close(file);
+    into[size] = 0;
+    return got < 0 && errno != EINVAL ? -1 : size;
+}
+
+/* Return 1 if a line of /proc/PID/status is about what the process may do. */
+static int is_confinement(const char *line) {
+    static const char *const names[] = {"Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp", "Cpus_allowed:"};
+    size_t name;
+    for (name = 0; name < sizeof names / sizeof *names; name++)
+        if (starts(line, names[name]))
+            return 1;
+    return 0;
+}
+
+/* Leave the lines about what the process may do. */
+static void keep_confinement(char *text) {
+    char *into = text, *line = text, *end;
+    for (; *line != 0; line = end) {
+        end = strchr(line, '\n');
+        end = end == NULL ? line + strlen(line) : end + 1;
+        if (is_confinement(line)) {
+            memmove(into, line, (size_t)(end - line));
+            into += end - line;
+        }
+    }
+    *into = 0;
+}
+
+/* Return 1 if a process is confined exactly as this one: a command that it starts may do no more than one of ours. */
+static int is_confined_alike(const char *other) {
+    static const char *const spaces[] = {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
+    static const char *const files[] = {"cgroup", "limits", "attr/current", "status"};
+    static char ours[16384], theirs[16384];
+    char path[64], theirs_path[64];
+    struct stat own, found;
+    size_t each;
+    for (each = 0; each < sizeof spaces / sizeof *spaces; each++) {
+        strcat(strcpy(path, "/proc/self/ns/"), spaces[each]);
+        strcat(strcat(strcat(strcpy(theirs_path, "/proc/"), other), "/ns/"), spaces[each]);
+        if (stat(path, &own) != 0)
+            continue; /* this kernel has no such namespace */
+        if (stat(theirs_path, &found) != 0 || own.st_ino != found.st_ino || own.st_dev != found.st_dev)
+            return 0;
+    }
+    strcat(strcat(strcpy(theirs_path, "/proc/"), other), "/root/.");
+    if (stat("/", &own) != 0 || stat(theirs_path, &found) != 0 || own.st_ino != found.st_ino ||
+        own.st_dev != found.st_dev)
+        return 0;
+    for (each = 0; each < sizeof files / sizeof *files; each++) {
+        ssize_t size;
+        size = read_about("self", files[each], ours, sizeof ours);
+        if (size < 0 || read_about(other, files[each], theirs, sizeof theirs) < 0)
+            return 0;
+        if (strcmp(files[each], "status") == 0) {
+            keep_confinement(ours);
+            keep_confinement(theirs);
+        }
+        if (strcmp(ours, theirs) != 0)
+            return 0;
+    }
+    return 1;
+}
+#endif
+
+/* Return 1 if the peer is confined as this process. */
+static int is_like_peer(int connection) {
+#ifdef __linux__
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    char number[24];
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0)
+        return 0;
+    *add_digits(number, (unsigned long)peer.pid) = 0;
+    return is_confined_alike(number);
+#else
+    (void)connection;
+    return 0;
+#endif
+}
+
+/* Return 1 if the words are a shell's under the exec guard: `run --shell NAME -- ...`, as our programs of its name say. */
+static int is_shell(char **words) {
+    return words[0] != NULL && strcmp(words[0], "run") == 0 && words[1] != NULL && strcmp(words[1], "--shell") == 0 &&
+           words[2] != NULL && words[3] != NULL && strcmp(words[3], "--") == 0;
+}
+
+/* Let the server of this client run a shell with our streams; without one, be its supervisor ourselves. */
+static _Noreturn void be_shell(char **arguments) {
+    static struct bytes head, none;
+    const char *reason;
+    int connection;
+    strcpy(socket_name, "/shell-");
+    *add_digits(socket_name + strlen(socket_name), (unsigned long)getppid()) = 0;
+    connection = reach(usual_directory(), &reason);
+    if (connection >= 0 && is_like_peer(connection) && make_request(&head, arguments, 0)) {
+        passed_streams = 1;
+        (void)ask(connection, &head, &none);
+    }
+    in_process(arguments, NULL, NULL);
+}
+
 int main(int argc, char **argv) {
     static struct bytes input, head;
     const char *reason;
     char **arguments = argv + (argc > 0);
     int connection;
+    if (is_shell(arguments))
+        be_shell(arguments);
     if (arguments[0] != NULL && strcmp(arguments[0], "--daemon") == 0) {
         named_directory = arguments[1];
         if (named_directory == NULL || named_directory[0] != '/')

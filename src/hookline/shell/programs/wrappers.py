@@ -29,13 +29,17 @@ def hook_options(rest: Words, _stdin: Stdin, spec: OptionSpec) -> Iterator[Found
 
 
 def _run_command(rest: Words) -> Iterator[Found]:
-    """Find the command of `hookline run`: behind `--`, else behind the options, each of which has a value."""
-    at = 0
+    """Find the command of `hookline run`: behind `--`, else behind the options, each of which has a value; with
+    `--shell NAME` the words are those of that shell."""
+    at, shell = 0, ()
     while at < len(rest) and rest[at].startswith("-") and rest[at] != "--":
-        at += 1 if "=" in rest[at] or rest[at] == "--walls" else 2
+        name, equals, value = rest[at].partition("=")
+        if name.startswith("--sh"):
+            shell = (value,) if equals else rest[at + 1 : at + 2]
+        at += 1 if equals or name == "--walls" else 2
     words = rest[at + 1 :] if rest[at : at + 1] == ("--",) else rest[at:]
     if words:
-        yield Inner(words)
+        yield Inner((*shell, *words))
 
 
 def split_string(rest: Words, spec: OptionSpec) -> Words:

@@ -13,10 +13,12 @@ from hookline.cli.commands.install.report import WHERE
 from hookline.cli.text import count_of, paragraph, with_tilde, with_tildes
 from hookline.config.install.plan import further, installer_of, is_there, look, own_entries
 from hookline.config.install.self_calls import plain_program
+from hookline.config.install.shell import is_own_shell, other_shells, shell_in
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallScope, Site, Standing
 from hookline.dialects.registry import dialects_here, standard_dialects
 from hookline.dialects.report import about
+from hookline.execguard.probe import capabilities
 from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
 from hookline.model.diagnostics import Diagnostic, Where
@@ -48,6 +50,10 @@ class SiteStatus(Struct, frozen=True):
     trusted_by_us: bool | None = None
     #: Why the files cannot be read.
     problem: str | None = None
+    #: The shell under the exec guard that its commands run in; null where it has another.
+    shell: str | None = None
+    #: Why that shell is not used.
+    shell_problem: str | None = None
 
     @property
     def is_silent(self) -> bool:
@@ -105,6 +111,12 @@ class InstallationStatus(Struct, frozen=True):
                     yield Diagnostic(
                         "warning", "agent-does-not-run", message, Where(site.file or ""), fix=fix
                     )
+                if site.shell_problem:
+                    message = f"commands of {each.title} run without the exec guard: {site.shell_problem}"
+                    yield Diagnostic(
+                        "warning", "shell-unguarded", message, Where(site.file or ""),
+                        fix=f"change that, or run: hookline install {each.agent} --exec-guard",
+                    )  # fmt: skip
 
     def unasked(self, guards: Iterable[GuardCoverage]) -> Iterator[Diagnostic]:
         """Report guards that no agent on this machine asks: they stop nothing.
@@ -174,6 +186,7 @@ def _site(dialect: Dialect, site: Site, review: Review) -> SiteStatus:
         standing, why = said if said is not None else installer.standing(texts, own, site)
     except HooklineError as problem:
         return SiteStatus(site.scope, file, problem=str(problem))
+    shell = shell_in(dialect, file, texts.get(file))
     return SiteStatus(
         site.scope,
         file,
@@ -183,7 +196,23 @@ def _site(dialect: Dialect, site: Site, review: Review) -> SiteStatus:
         standing,
         why,
         _is_trusted(own, review),
+        shell=shell if is_own_shell(shell) else None,
+        shell_problem=_shell_problem(dialect, site, shell),
     )
+
+
+def _shell_problem(dialect: Dialect, site: Site, shell: str) -> str | None:
+    """Return why the agent's commands do not run in our shell, if that was chosen."""
+    if not is_own_shell(shell):
+        return None
+    if not os.access(shell, os.X_OK):
+        return f"{shell} {GONE}"
+    level = capabilities()
+    if level.level == "none":
+        return f"it does not work here, so they do not start: {level.why}"
+    # The administrator's settings come before those of a project.
+    others = other_shells(dialect, site.project) if site.scope != "managed" else ()
+    return next((f"{file} chooses {other}" for file, other in others if other != shell), None)
 
 
 def _asked(dialect: Dialect, own: Sequence[Entry], site: Site) -> tuple[Standing, str] | None:
@@ -256,6 +285,8 @@ def _site_lines(site: SiteStatus, title: str) -> Iterator[str]:
         site.trusted_by_agent
     ]
     yield f"trusted by {title}: {said}; {one_line(site.agent_says or '', _LONGEST)}"
+    if site.shell:
+        yield f"shell commands run under the exec guard: {with_tilde(printable(site.shell))}"
     ours = "yes" if site.trusted_by_us else "no; `hookline trust` asks"
     yield f"trusted by Hookline: {ours}"
 

@@ -22,6 +22,7 @@ _EPILOG = """examples:
   hookline install claude-code codex --yes
   hookline install --project
   hookline install --hooks all --diff
+  hookline install claude-code --exec-guard
   sudo hookline install --managed --if-missing block --yes
   hookline install gemini-cli --events PreToolUse,SessionStart
 
@@ -57,6 +58,12 @@ def add_parser(commands: Any) -> None:
         "--mod",
         action="store_true",
         help="also run as a mod inside the agent, before other plugins; agents that cannot get entries alone",
+    )
+    parser.add_argument(
+        "--exec-guard",
+        action="store_true",
+        help="run the agent's shell commands under the exec guard; refused for an agent whose users cannot choose "
+        "its shell",
     )
     parser.add_argument(
         "--trust",

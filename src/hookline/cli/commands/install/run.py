@@ -28,6 +28,7 @@ from hookline.cli.text import count_of, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.install.plan import (
     InstallPlan,
+    has_shell,
     installed_entries,
     installer_of,
     is_there,
@@ -36,10 +37,12 @@ from hookline.config.install.plan import (
 )
 from hookline.config.install.records import InstallRecords
 from hookline.config.install.self_calls import EntryChoice, isolated_program, plain_program, program_words
+from hookline.config.install.shell import own_shell
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import INSIDE, InstallError, InstallScope, Site
 from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.disk import ancestors
+from hookline.execguard.probe import capabilities
 from hookline.extras import how_to_add
 from hookline.hook.call.payload import event_named
 from hookline.matching.nearest import nearest
@@ -119,8 +122,15 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
             raise InstallError("a mod is only installed for all your projects (--user): leave --mod out")
         (inside,) = hook_calls(dialect, [dialect.inside_event], program, wanted.choice, named)
         calls.append(replace(inside, inside=True))
-    plan = plan_install(dialect, site, calls, own_entries(dialect), records)
+    shell = ""
+    if site.exec_guard or has_shell(dialect, site):
+        shell = own_shell(dialect, site, os.path.dirname(program_words(shlex.split(pinned_program()))[0]))
+        if capabilities().level == "none":
+            raise InstallError(f"the exec guard does not work here: {capabilities().why}")
+    plan = plan_install(dialect, site, calls, own_entries(dialect), records, shell)
     notes = list(plan.notes)
+    if shell:
+        notes.append(f"its shell commands will run under the exec guard, in {shell}")
     if not _CACHES.isdisjoint(program.split("/")):
         notes.append(f"{program} is in a cache, which may be emptied: {_KEEP}")
     if site.scope == "managed" and (closed := _closed_directory(program)):
@@ -170,7 +180,8 @@ def site_of(args: argparse.Namespace) -> Site:
     words = program_words(shlex.split(isolated_program()))
     scope = chosen[0] if chosen else "user"
     trust, inside = getattr(args, "trust", False), getattr(args, "mod", False)
-    return Site(scope, project_root(cwd), os.environ, trust, inside, words)
+    guard = getattr(args, "exec_guard", False)
+    return Site(scope, project_root(cwd), os.environ, trust, inside, words, guard)
 
 
 def installable() -> list[Dialect]:

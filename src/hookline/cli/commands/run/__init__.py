@@ -37,4 +37,10 @@ def add_parser(commands: Any) -> None:
             metavar="RULE",
             help=f"one more {name} rule (repeatable)",
         )
+    parser.add_argument(
+        "--shell",
+        metavar="NAME",
+        help="be this shell (bash or zsh) for an agent that lets you choose one: the words are the shell's",
+    )
+    parser.add_argument("--shell-server", type=int, metavar="PID", help=argparse.SUPPRESS)
     parser.add_argument("command_words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
