@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.commands.test_doctor_installation import codes, doctor, sites
 from tests.cli.commands.test_install import command, install
-from tests.cli.run_cli import Place
+from tests.cli.run_cli import Workspace
 from tests.execguard.guarded import needs_verify
 
 pytestmark = needs_verify
@@ -20,7 +20,7 @@ _SHELL = str(Path(sys.executable).with_name("hookline-bash"))
 @pytest.mark.parametrize(
     "before", ["", '{"a": 1}', '{\n    "env": {"A": "b"},\n    "a": 1\n}\n', '{"env": {}}']
 )
-def test_it_names_our_shell_and_uninstall_leaves_the_file_as_it_was(where: Place, before: str) -> None:
+def test_it_names_our_shell_and_uninstall_leaves_the_file_as_it_was(where: Workspace, before: str) -> None:
     file = where.home / ".claude" / "settings.json"
     if before:
         where.write(_FILE, before)
@@ -36,12 +36,12 @@ def test_it_names_our_shell_and_uninstall_leaves_the_file_as_it_was(where: Place
     assert (file.read_text() if file.exists() else "") == before
 
 
-def test_without_the_option_no_shell_is_named(where: Place) -> None:
+def test_without_the_option_no_shell_is_named(where: Workspace) -> None:
     install(where, "claude-code")
     assert "CLAUDE_CODE_SHELL" not in (where.home / ".claude" / "settings.json").read_text()
 
 
-def test_a_file_that_was_rewritten_since_loses_our_shell_and_nothing_else(where: Place) -> None:
+def test_a_file_that_was_rewritten_since_loses_our_shell_and_nothing_else(where: Workspace) -> None:
     install(where, "claude-code", "--exec-guard")
     file = where.home / ".claude" / "settings.json"
     settings = json.loads(file.read_text())
@@ -53,7 +53,7 @@ def test_a_file_that_was_rewritten_since_loses_our_shell_and_nothing_else(where:
     assert json.loads(file.read_text()) == {"env": {"A": "b"}}
 
 
-def test_a_shell_that_the_user_has_chosen_is_not_replaced(where: Place) -> None:
+def test_a_shell_that_the_user_has_chosen_is_not_replaced(where: Workspace) -> None:
     file = where.write(_FILE, '{"env": {"CLAUDE_CODE_SHELL": "/bin/zsh"}}')
 
     ran = command(where, "install", "claude-code", "--exec-guard", "--yes")
@@ -72,13 +72,13 @@ def test_a_shell_that_the_user_has_chosen_is_not_replaced(where: Place) -> None:
         (("claude-code", "--project"), "for all your projects"),
     ],
 )
-def test_where_it_cannot_be_chosen_it_is_refused(where: Place, words: tuple[str, ...], why: str) -> None:
+def test_where_it_cannot_be_chosen_it_is_refused(where: Workspace, words: tuple[str, ...], why: str) -> None:
     ran = command(where, "install", *words, "--exec-guard", "--yes")
     assert ran.status == 1
     assert why in ran.stderr
 
 
-def test_doctor_shows_the_shell_and_a_project_that_replaces_it(where: Place) -> None:
+def test_doctor_shows_the_shell_and_a_project_that_replaces_it(where: Workspace) -> None:
     install(where, "claude-code", "--exec-guard")
     found = doctor(where)
     assert sites(found)[0]["shell"] == _SHELL
@@ -91,7 +91,7 @@ def test_doctor_shows_the_shell_and_a_project_that_replaces_it(where: Place) -> 
     assert "settings.local.json chooses /bin/bash" in " ".join(command(where, "doctor").stdout.split())
 
 
-def test_doctor_says_that_the_shell_is_gone(where: Place) -> None:
+def test_doctor_says_that_the_shell_is_gone(where: Workspace) -> None:
     where.write(_FILE, '{"env": {"CLAUDE_CODE_SHELL": "/opt/gone/hookline-bash"}}')
     install(where, "claude-code", "--events", "PreToolUse")
     file = where.home / ".claude" / "settings.json"
