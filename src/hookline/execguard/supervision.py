@@ -306,12 +306,6 @@ class _GuardedRun:
             raw = Failed("not_started", self._problem)
         ended = self._ended if self._ended is not None else Ended(0)
         return GuardedResult(
-            raw=raw,
-            denied=tuple(self._denied),
-            mode=mode,
-            execs=ended.execs,
-            unverified=ended.unverified,
-            ended_by_guard=ended.why,
-            wall=self._job.files,
-            network=self._job.network,
-        )
+            raw=raw, denied=tuple(self._denied), mode=mode, execs=ended.execs, unverified=ended.unverified,
+            ended_by_guard=ended.why, wall=self._job.files, network=self._job.network,
+        )  # fmt: skip
