@@ -148,7 +148,7 @@ def test_a_machine_that_must_have_a_bundle_is_not_closed_by_an_exception(tmp_pat
         ({"keys": ("0123456789abcdef",)}, (), "none of the 1 machines that have reported trusts the key"),
         ({}, ("--scope", "machine=nobody"), "machine=nobody is none of the 1 machines that have reported"),
         ({"bundles": (BundleState(name="guards", revision=7),)}, ("--revision", "3"),
-        "machines have revision 7 of guards and refuse a lower one than that: --revision 8"),
+        "machines have revision 7 of guards and refuse a lower one than that: hookline fleet publish … --revision 8"),
     ],
 )  # fmt: skip
 def test_what_no_machine_would_take_is_not_published(
@@ -175,6 +175,19 @@ def test_forget_drops_a_machine(desk: Desk) -> None:
     assert desk("forget", "other").stdout == "forgot other\n"
     assert "no machine other has reported" in desk("forget", "other", status=1).stderr
     assert "no machine has reported" in desk("status").stdout
+
+
+def test_a_machine_says_that_a_published_revision_is_lower_than_its_own(desk: Desk) -> None:
+    """As when a bundle is carried to it in a directory that does not know the machine yet."""
+    desk.publish("--revision", "7")
+    desk("pull")
+    for each in (*(desk.share / "bundles").iterdir(), *(desk.share / "machines").iterdir()):
+        each.unlink()
+    desk.publish()
+    lower = "guards 1: waiting: this machine has 7 already, and takes none that is lower"
+    assert lower in desk("pull").stdout
+    desk.publish()  # now it has reported
+    assert "guards 8: activated" in desk("pull").stdout
 
 
 def test_each_action_has_a_help_of_its_own_and_refuses_options_of_others(desk: Desk) -> None:

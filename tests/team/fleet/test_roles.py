@@ -124,7 +124,7 @@ def test_one_command_joins_a_fleet(tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stderr
         assert "bundle guards 1: activated" in ran.stdout
         unit = tmp_path / "home/.config/systemd/user/hookline-fleet.service"
-        assert f"ExecStart={sys.executable} -m hookline fleet worker" in unit.read_text()
+        assert f'ExecStart="{sys.executable}" "-m" "hookline" "fleet" "worker"' in unit.read_text()
         found = asyncio.run(status(server))
         assert [each.report.machine for each in found.machines] == ["alpha"]
         assert "--force writes it anew" in join(server.url).stderr

@@ -227,3 +227,6 @@ def test_root_takes_the_bundles_and_two_users_have_workers_under_one_name(desk: 
     (again,) = desk.status().machines
     assert again.parts[1].worker is not None
     assert again.parts[1].worker.pid == workers[0].pid
+
+    assert "deleted" in desk.hookline(0, "fleet", "forget", f"desk={ANN}", "--runs").stdout
+    assert desk.audit() == {f"desk={BOB}": 2}

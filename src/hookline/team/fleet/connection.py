@@ -366,6 +366,20 @@ class Fleet:
         subject = f"$KV.{bucket}.{key}"
         await self._ask(self.streams.publish(subject, b"", headers=headers, timeout=self.settings.timeout))
 
+    async def delete_runs(self, chosen: Callable[[str], bool]) -> int:
+        """Delete the runs of workers from the audit, by their names; return how many messages that were.
+
+        Only an administrator may.
+        """
+        begins = "hl.run."
+        info = await self._ask(self.streams.stream_info(AUDIT, subjects_filter=f"{begins}>"))
+        count = 0
+        for subject, messages in (info.state.subjects or {}).items():
+            if chosen(subject.removeprefix(begins)):
+                await self._ask(self.streams.purge_stream(AUDIT, subject=subject))
+                count += int(messages)
+        return count
+
     async def version(self, bucket: str) -> str:
         """Return a text that changes when anything in a bucket does."""
         found = await self._ask(self.streams.stream_info(f"KV_{bucket}"))

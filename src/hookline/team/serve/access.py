@@ -45,6 +45,10 @@ class Access(Struct, frozen=True):
             return None
         file = self.cert
         try:
+            for file in filter(None, (self.cert, self.key)):
+                with open(file, "rb"):  # TLS does not say which of them it cannot read
+                    pass
+            file = self.cert
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             context.minimum_version = ssl.TLSVersion.TLSv1_2
             # Without a password an encrypted key would ask at the terminal.

@@ -98,9 +98,9 @@ ACTIONS: Mapping[str, FleetAction] = {
     ),
     "forget": FleetAction(
         "drop what is known about machines that are gone for good",
-        options=("--json", *_SOURCE),
+        options=("--runs", "--json", *_SOURCE),
         words="MACHINE ...",
-        examples=("hookline fleet forget laptop-7",),
+        examples=("hookline fleet forget laptop-7", "hookline fleet forget laptop-7 --runs     by an administrator"),
     ),
     "pull": FleetAction(
         "take the newest bundle that is meant for this machine, once",
@@ -128,6 +128,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "help": "only print the rights of this role, as the server's configuration has them",
     },
     "--machine": {"metavar": "NAME", "help": "the name of the machine (join: by default the host name)"},
+    "--runs": {"action": "store_true", "help": "also delete its runs from the audit; an administrator may"},
     "--user": {"metavar": "USER", "help": "a user of that machine, if its settings have shared = true"},
     "--credentials": {"metavar": "FILE", "help": "credentials of this machine, as nsc makes them; they are copied"},
     "--trust": {

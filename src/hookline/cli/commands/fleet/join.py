@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 from hookline.cli.commands.fleet.report import JoinDocument, as_json
@@ -33,15 +34,6 @@ NoNewPrivileges=yes
 
 [Install]
 WantedBy=default.target
-"""
-_AGENT: Final = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0"><dict>
-  <key>Label</key><string>hookline.fleet</string>
-  <key>ProgramArguments</key><array>{command}</array>
-  <key>RunAtLoad</key><true/>
-  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-</dict></plist>
 """
 
 
@@ -116,10 +108,10 @@ def _service(directory: str) -> str:
     home = os.path.dirname(os.path.dirname(directory))
     if sys.platform == "darwin":
         file = os.path.join(home, "Library", "LaunchAgents", "hookline.fleet.plist")
-        _write(file, _AGENT.format(command="".join(f"<string>{word}</string>" for word in words)))
+        _write(file, launchd_agent(words))
         return f"wrote {file}: launchctl load {file}"
     file = os.path.join(home, ".config", "systemd", "user", "hookline-fleet.service")
-    _write(file, _UNIT.format(command=" ".join(words)))
+    _write(file, systemd_unit(words))
     start = ["systemctl", "--user", "enable", "--now", "hookline-fleet.service"]
     if shutil.which(start[0]) is not None:
         ran = subprocess.run(start, capture_output=True, check=False)
@@ -128,6 +120,27 @@ def _service(directory: str) -> str:
     return f"wrote {file}: start it with `{' '.join(start)}`, or run `hookline fleet worker`"
 
 
-def _write(file: str, text: str) -> None:
+def systemd_unit(words: Sequence[str]) -> bytes:
+    """Return a unit that runs these words, whatever characters are in them."""
+    quoted = [word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") for word in words]
+    # Variables are only replaced in what follows the program.
+    given = [quoted[0], *(word.replace("$", "$$") for word in quoted[1:])]
+    return _UNIT.format(command=" ".join(f'"{word}"' for word in given)).encode()
+
+
+def launchd_agent(words: Sequence[str]) -> bytes:
+    """Return an agent of launchd that runs these words."""
+    import plistlib
+
+    agent = {
+        "Label": "hookline.fleet",
+        "ProgramArguments": list(words),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+    }
+    return plistlib.dumps(agent)
+
+
+def _write(file: str, content: bytes) -> None:
     os.makedirs(os.path.dirname(file), exist_ok=True)
-    replace_file(file, text.encode())
+    replace_file(file, content)

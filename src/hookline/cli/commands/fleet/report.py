@@ -71,6 +71,8 @@ class ForgetDocument(Struct, frozen=True, kw_only=True):
     """Machines that were forgotten."""
 
     forgotten: tuple[str, ...]
+    #: Messages with runs that were deleted from the audit.
+    deleted: int = 0
 
 
 class PullDocument(Struct, frozen=True, kw_only=True):

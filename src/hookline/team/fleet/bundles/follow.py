@@ -60,6 +60,9 @@ async def take(activator: Activator, transport: Transport) -> list[ActivationRes
     results: list[ActivationResult] = []
     for name, some in sorted(by_name.items()):
         lowest = _revision_in_force(activator, name)
+        if max(some)[0] < lowest:
+            why = f"this machine has {lowest} already, and takes none that is lower"
+            results.append(ActivationResult("waiting", name, max(some)[0], why))
         for revision, key in sorted(some, reverse=True):
             if revision < lowest:
                 break  # its past

@@ -106,7 +106,7 @@ class KnownFleet(Struct, frozen=True):
         if bundle.revision < highest:
             yield (
                 f"machines have revision {highest} of {bundle.name} and refuse a lower one than that: "
-                f"--revision {highest + 1}"
+                f"hookline fleet publish … --revision {highest + 1}"
             )
 
 

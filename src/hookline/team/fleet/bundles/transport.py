@@ -78,6 +78,10 @@ class Transport(Protocol):
         """Remove everything known about a machine, or one user of it. Returns False if nothing is."""
         ...
 
+    async def forget_runs(self, machine: str) -> int:
+        """Delete the runs of a machine, or of one user of it, from the audit; return how many messages that were."""
+        ...
+
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
         """Publish a bundle; `after` is the write that it replaces, 0 for a new one. Raises FleetError."""
         ...
@@ -136,6 +140,9 @@ class ServerTransport:
         for each in there:
             await self.fleet.purge(MACHINES, each)
         return bool(there)
+
+    async def forget_runs(self, machine: str) -> int:
+        return await self.fleet.delete_runs(lambda worker: machine in (worker, machine_and_user(worker)[0]))
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
         if len(raw) > min(LARGEST, self.fleet.most_bytes):
@@ -204,6 +211,10 @@ class DirectoryTransport:
 
     async def forget(self, machine: str) -> bool:
         return _remove(os.path.join(self._machines, f"{machine}.json"))
+
+    async def forget_runs(self, machine: str) -> int:
+        del machine
+        return 0  # a directory has no audit
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
         file = os.path.join(self._bundles, f"{key_of(bundle)}{_ENDS}")
