@@ -3,11 +3,31 @@
 import asyncio
 import sys
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
-from agents import Agent, ModelProvider, RunConfig, Runner, RunState, SQLiteSession, function_tool, handoff
+from agents import (
+    Agent,
+    ApplyPatchTool,
+    CustomTool,
+    FunctionTool,
+    LocalShellTool,
+    ModelProvider,
+    ModelResponse,
+    RunConfig,
+    Runner,
+    RunState,
+    ShellTool,
+    SQLiteSession,
+    Usage,
+    WebSearchTool,
+    function_tool,
+    handoff,
+)
 from agents.mcp import MCPServerStdio
+from agents.tool_context import ToolContext
+from openai.types import responses
 from pydantic import BaseModel
 
 from hookline import Engine, Outcome, SessionInfo, deny, halt, rewrite
@@ -412,3 +432,146 @@ def test_tools_of_an_mcp_server_are_under_hooks(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
     assert script.requests[1].result("c1") == "not today"
     assert "saw here" in (script.requests[1].result("c2") or "")
+
+
+class _Acting(ScriptedModel):
+    """A model that calls the SDK's own tools, then answers."""
+
+    def __init__(self, call: Any) -> None:
+        super().__init__(ModelScript([ScriptedResponse("done")]))
+        self._calls = [call]
+        self.given: list[Any] = []
+
+    async def get_response(self, system_instructions: Any, input: Any, *given: Any, **named: Any) -> Any:
+        self.given = list(input)
+        if self._calls:
+            return ModelResponse([self._calls.pop()], Usage(), None)
+        return await super().get_response(system_instructions, [], None, [])
+
+
+_SHELL_ACTION = responses.response_function_shell_tool_call.Action(commands=["git push --force"])
+_PATCHED = responses.response_apply_patch_tool_call.OperationDeleteFile(path="a.txt", type="delete_file")
+_LOCAL_CALLS = {
+    "shell": responses.ResponseFunctionShellToolCall(
+        id="i", call_id="c1", action=_SHELL_ACTION, status="in_progress", type="shell_call"
+    ),
+    "local_shell": responses.response_output_item.LocalShellCall(
+        id="i",
+        call_id="c1",
+        action=responses.response_output_item.LocalShellCallAction(
+            command=["git", "push", "--force"], env={}, type="exec"
+        ),
+        status="in_progress",
+        type="local_shell_call",
+    ),
+    "apply_patch": responses.ResponseApplyPatchToolCall(
+        id="i", call_id="c1", operation=_PATCHED, status="completed", type="apply_patch_call"
+    ),
+    "raw": responses.ResponseCustomToolCall(
+        call_id="c1", input="git push", name="raw", type="custom_tool_call"
+    ),
+    "text": responses.ResponseFunctionToolCall(
+        call_id="c1", arguments="no JSON", name="text", type="function_call"
+    ),
+}
+
+
+class _Editing:
+    def __init__(self, ran: list[Any]) -> None:
+        self._ran = ran
+
+    def create_file(self, operation: Any) -> None:
+        self._ran.append(operation)
+
+    update_file = delete_file = create_file
+
+
+@every("allowed", [False, True])
+@every("name", list(_LOCAL_CALLS))
+def test_tools_of_the_sdk_that_act_here_are_under_hooks(name: str, allowed: bool) -> None:
+    ran: list[Any] = []
+    seen: list[Any] = []
+
+    def act(*given: Any) -> str:
+        ran.append(given)
+        return "acted"
+
+    async def invoke(_context: Any, given: str) -> str:
+        return act(given)
+
+    tools: dict[str, Any] = {
+        "shell": ShellTool(executor=act),
+        "local_shell": LocalShellTool(executor=act),
+        "apply_patch": ApplyPatchTool(editor=_Editing(ran)),
+        "raw": CustomTool(name="raw", description="", on_invoke_tool=act),
+        "text": FunctionTool(
+            "text", "", {"type": "object", "properties": {}}, invoke, strict_json_schema=False
+        ),
+    }
+
+    async def judge(call: Any) -> Any:
+        seen.append((call.tool_name, dict(call.tool_input)))
+        return None if allowed else deny("not today")
+
+    model = _Acting(_LOCAL_CALLS[name])
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, judge)
+            acting = Agent("a", model=model, tools=[tools[name]])
+            return (await HooklineRunner(engine).run(acting, "go", run_config=QUIET)).final_output
+
+    assert asyncio.run(play()) == "done"
+    assert [each[0] for each in seen] == [name]
+    assert bool(ran) == allowed
+    assert ("not today" in str(model.given)) != allowed
+
+
+def test_a_tool_that_a_tool_adds_to_the_agent_is_under_hooks() -> None:
+    ran: list[str] = []
+
+    async def late(_context: Any, given: str) -> str:
+        ran.append(given)
+        return "acted"
+
+    added = FunctionTool("late", "", {"type": "object", "properties": {}}, late, strict_json_schema=False)
+
+    @function_tool
+    def action(context: ToolContext[Any]) -> str:
+        assert context.agent is not None
+        context.agent.tools.append(added)
+        return "added"
+
+    calls = [ScriptedResponse(calls=(ScriptedCall(each, {}, each),)) for each in ("action", "late")]
+    script = ModelScript([*calls, ScriptedResponse("done")])
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: deny("not today"), "late")
+            await HooklineRunner(engine).run(agent(script, tools=[action]), "go", run_config=QUIET)
+
+    asyncio.run(play())
+    assert ran == []
+    assert script.requests[2].result("late") == "not today"
+
+
+def test_the_log_names_tools_that_hooks_do_not_see(caplog: pytest.LogCaptureFixture) -> None:
+    script = ModelScript([ScriptedResponse("one"), ScriptedResponse("two")])
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: deny("not today"))
+            for _ in range(2):
+                asking = Agent("a", model=ScriptedModel(script), tools=[_Elsewhere()])
+                await HooklineRunner(engine).run(asking, "go", run_config=QUIET)
+
+    asyncio.run(play())
+    assert [each.getMessage() for each in caplog.records if each.name == "hookline"] == [
+        "hooks do not see the calls of a _Elsewhere of this agent"
+    ]
+
+
+class _Elsewhere(WebSearchTool):
+    """A tool of the provider."""
+
+    params_json_schema: Any = MappingProxyType(dict[str, Any]())

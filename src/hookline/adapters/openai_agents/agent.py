@@ -1,21 +1,24 @@
 """Copy agents of the OpenAI Agents SDK with hooks on their models, tools and handoffs."""
 
 import json
+import logging
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import cache, partial
 from inspect import isawaitable
-from typing import Any
+from typing import Any, cast
 
 import agents as sdk
 from agents.function_schema import function_schema
 from agents.tool import resolve_function_tool_failure_error_function, set_function_tool_failure_error_function
 from pydantic_core import to_jsonable_python
 
+from hookline.adapters.openai_agents.local_tools import RawCall, local_tool
 from hookline.adapters.openai_agents.model import HookedModel, RunHooks, user_item
 from hookline.adapters.openai_agents.nested import NestedRunner, agents_run_by
 from hookline.adapters.tool_calls import call_tool
+from hookline.engine.memory import memory_of
 from hookline.events import PRE_TOOL_USE
 from hookline.host import Approval, HostCall
 
@@ -28,6 +31,8 @@ class HookedAgents:
         #: Runs the agents behind tools.
         self._nested = nested
         self._hooked: dict[int, sdk.Agent[Any]] = {}
+        #: Tools that have hooks.
+        self._tools: dict[int, Any] = {}
 
     def under_hooks(self, agent: sdk.Agent[Any]) -> sdk.Agent[Any]:
         """Return a copy with hooks on its model, tools and handoffs."""
@@ -42,7 +47,11 @@ class HookedAgents:
             async def mcp_tools(context: Any) -> list[Any]:
                 return [self._tool(tool) for tool in await agent.get_mcp_tools(context)]
 
-            hooked.__dict__.update(hookline_original=agent, get_mcp_tools=mcp_tools)
+            async def all_tools(context: Any) -> list[Any]:
+                # A tool may have been added to the agent since.
+                return [self._tool(tool) for tool in await type(agent).get_all_tools(hooked, context)]
+
+            hooked.__dict__.update(hookline_original=agent, get_mcp_tools=mcp_tools, get_all_tools=all_tools)
         return self._hooked[id(agent)]
 
     def model(self, model: Any) -> Any:
@@ -58,10 +67,27 @@ class HookedAgents:
         return self.under_hooks(to) if hasattr(to, "handoffs") else replace(to, **handed)
 
     def _tool(self, tool: Any) -> Any:
-        if not isinstance(tool, sdk.FunctionTool):
+        if id(tool) in self._tools:
             return tool
-        hooked = _HookedTool(tool, self._run, self._nested)
-        return replace(tool, on_invoke_tool=hooked.invoke, needs_approval=hooked.needs_approval)
+        if isinstance(tool, sdk.FunctionTool):
+            judge = _HookedTool(tool, self._run, self._nested)
+            hooked: Any = replace(tool, on_invoke_tool=judge.invoke, needs_approval=judge.needs_approval)
+            self._run.approvals.append((hooked, judge.needs_approval, tool.needs_approval))
+        else:
+            hooked = local_tool(tool, self._run)
+        if hooked is None:
+            self._name_unseen(tool)
+            return tool
+        self._tools[id(hooked)] = hooked
+        return hooked
+
+    def _name_unseen(self, tool: Any) -> None:
+        """Log tools whose calls hooks cannot judge, each kind once."""
+        session, kind = self._run.session, type(tool).__name__
+        warned = memory_of(session.engine).warned
+        if session.has(PRE_TOOL_USE) and ("unseen", kind) not in warned:
+            warned.add(("unseen", kind))
+            logging.getLogger("hookline").warning("hooks do not see the calls of a %s of this agent", kind)
 
 
 class _HookedTool:
@@ -94,14 +120,18 @@ class _HookedTool:
         """Run a call with hooks around it; return what the model reads."""
         tool = self._tool
         try:
-            arguments = json.loads(given or "{}")
+            arguments: Any = json.loads(given or "{}")
             _check(tool, arguments)
-        except Exception:  # noqa: BLE001 - arguments that do not fit: the SDK has an answer to it
-            return await tool.on_invoke_tool(context, given)
+        except Exception:  # noqa: BLE001 - arguments that do not fit
+            if hasattr(tool, "__wrapped__"):  # the SDK has an answer to it
+                return await tool.on_invoke_tool(context, given)
+            arguments = None
+        if not isinstance(arguments, dict):  # a tool without a function may read anything
+            return await RawCall(tool.name, self._run, self._bare.on_invoke_tool)(context, given)
         judged, opened = self._opened.pop(context.tool_call_id, (None, None))
         call = await call_tool(
             self._run.session,
-            (tool.name, arguments, context.tool_call_id),
+            (tool.name, cast("dict[str, Any]", arguments), context.tool_call_id),
             lambda new: self._run_bare(context, new),
             check=lambda new: _check(tool, new),
             shown=lambda value: to_jsonable_python(value, fallback=str),

@@ -37,6 +37,8 @@ class RunHooks:
         self.waiting: dict[str, PendingCall] = {}
         #: Calls of the last answer whose arguments are not JSON, by the names of their tools.
         self.unreadable: set[str] = set()
+        #: Tools with hooks, the function by which hooks judge their calls, and their own setting.
+        self.approvals: list[tuple[sdk.FunctionTool, Any, Any]] = []
 
 
 class HookedModels(sdk.ModelProvider):
@@ -119,6 +121,9 @@ class HookedModel(sdk.Model):
         made = [each for each in output if isinstance(each, r.ResponseFunctionToolCall)]
         read = [_arguments(each.arguments) for each in made]
         self._run.unreadable = {each.name for each, found in zip(made, read, strict=True) if found is None}
+        for tool, judged, own in self._run.approvals:
+            # The SDK would ask the user about arguments that a function cannot be called with.
+            tool.needs_approval = own if tool.name in self._run.unreadable else judged
         calls = [
             translated_call(each.call_id, each.name, each.arguments if found is None else found)
             for each, found in zip(made, read, strict=True)
