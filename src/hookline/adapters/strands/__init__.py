@@ -164,7 +164,7 @@ class HooklinePlugin(Plugin):
         return done
 
     async def _after_tools(self, event: AfterToolsEvent) -> None:
-        event.end_turn = self._session(event).host.stopped or event.end_turn
+        event.end_turn = host_of(self._session(event)).stopped or event.end_turn
 
     async def _end(self, event: AfterInvocationEvent) -> None:
         session, result, error = self._session(event), event.result, sys.exception()
