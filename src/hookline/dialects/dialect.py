@@ -260,6 +260,9 @@ class Dialect(ABC):
     repeats_entries: bool = False
     #: Options with which its agent runs without a user, if it then waits in vain for an answer to a question.
     headless_options: tuple[str, ...] = ()
+    #: Codes of findings about hooks of its own that have run before, and that it now skips without a word: a session
+    #: begins with them.
+    skips_silently: frozenset[str] = frozenset()
     #: Dialects whose payloads its hooks can get instead of its own.
     speaks: tuple[str, ...] = ()
     #: A model's refusal in a prompt or agent hook; None where a hook's model is read in another way.

@@ -9,11 +9,13 @@ import pytest
 
 from hookline import Engine, Outcome
 from hookline.dialects.codex import dialect
+from hookline.dialects.codex.trust import state_key, trusted_hash
 from hookline.dialects.codex.wire import NOT_ASKED, NOT_REWRITTEN
 from hookline.events import EVENTS
 from hookline.extending import HookReply, Run
 from hookline.hook.call.answer import AgentCall
 from hookline.model.outcome import Halt, Rewrite, Vote
+from tests.cli.run_cli import run_cli
 from tests.every import every
 
 NEW = Rewrite({"command": "git status"}, field="tool_input")
@@ -130,6 +132,44 @@ def test_the_end_of_a_turn_and_a_compaction() -> None:
     )
     compact = wire.answer("PreCompact", Outcome(votes=(Vote("block", "not now"),)))
     assert json.loads(compact.stdout) == {"continue": False, "stopReason": "not now"}
+
+
+def test_a_session_begins_with_the_guards_that_codex_no_longer_runs(tmp_path: Path) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    for place in (project / ".codex", home / ".codex", project / ".git"):
+        place.mkdir(parents=True)
+    file = project / ".codex/hooks.json"
+    guard = {"type": "command", "command": "./guard.sh"}
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [guard]}]}}))
+    key = state_key(str(file), "PreToolUse", 0, 0)
+    known = trusted_hash("PreToolUse", None, guard)
+    listed = f'[projects."{project}"]\ntrust_level = "trusted"\n'
+    state = f'[hooks.state."{key}"]\ntrusted_hash = "{known}"\n'
+    (home / ".codex/config.toml").write_text(listed + state)
+    payload = {
+        "session_id": "s-1",
+        "cwd": str(project),
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+    }
+
+    def begun() -> str:
+        ran = run_cli(
+            ["hook", "--dialect", "codex", "SessionStart"],
+            project,
+            home,
+            stdin=json.dumps(payload | {"model": "m"}),
+        )
+        assert ran.status == 0, ran.stderr
+        return ran.stdout
+
+    assert "skips this hook" not in begun()
+    file.write_text(file.read_text().replace("./guard.sh", "./guard.sh --quick"))
+    said = json.loads(begun())["systemMessage"]
+    assert "changed since the user trusted it" in said
+    assert str(file) in said
+    (home / ".codex/config.toml").write_text(state)
+    assert "--trust" in json.loads(begun())["systemMessage"]
 
 
 GUARDED = """[[hooks.PreToolUse]]

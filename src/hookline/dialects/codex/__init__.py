@@ -52,6 +52,7 @@ class Codex(Dialect):
     relative_to = "session"
     plugin_variables = frozenset(("PLUGIN_ROOT", "PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     loosening = "switches all hooks off"
+    skips_silently = frozenset(("changed-since-trusted", "moved-entry", "unlisted-project"))
     call_file = (
         ".codex/hooks.json in a project, or ~/.codex/hooks.json for all of them; then trust it with /hooks"
     )

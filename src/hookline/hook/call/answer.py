@@ -27,7 +27,15 @@ from hookline.hook.call.resources import CallResources
 from hookline.hook.call.session_memory import CallMemory
 from hookline.jobs import jobs_path
 from hookline.model.errors import ConfigError, HooklineError
-from hookline.model.events import POST_TOOL_USE, PRE_TOOL_USE, SESSION_END, Capability, EventSpec, field_of
+from hookline.model.events import (
+    POST_TOOL_USE,
+    PRE_TOOL_USE,
+    SESSION_END,
+    SESSION_START,
+    Capability,
+    EventSpec,
+    field_of,
+)
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Message, Outcome, Vote
 from hookline.model.payloads import ToolCall
@@ -208,6 +216,8 @@ class AgentCall:
             if session.has(recorded) and not self.outcome.blocked:
                 self.outcome += await session.dispatch(recorded, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
+        if event.event is SESSION_START and dialect.skips_silently:
+            self.outcome += self._about_skipped(dialect, found)
         guarded = protect(
             self.outcome, parsed, dialect, found.project.cwd,
             lambda: self._resources.protection(found.project, found.loaded.hooks),
@@ -300,6 +310,14 @@ class AgentCall:
             lines = (f"{lines[0]} {len(lines) - 1} more of its hooks did not run either.",)
         self._unheard = lines if event.policy.may & Capability.BLOCK else memory.new(lines)
         return Outcome(messages=tuple(Message(text) for text in self._unheard))
+
+    def _about_skipped(self, dialect: Dialect, found: "_Found") -> Outcome:
+        """Return a warning about hooks of the agent's own that it skips, which it does not say itself."""
+        loaded = self.engine.loader.directory(found.project.directory, [dialect.name])
+        skipped = [str(one) for one in loaded.diagnostics if one.code in dialect.skips_silently]
+        lines = found.memory.new(skipped)
+        self._unheard += lines
+        return Outcome(messages=tuple(Message(printable(line), warns=True) for line in lines))
 
     def _alarm_if_overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
         """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""
