@@ -344,3 +344,30 @@ def test_a_rule_about_lines_is_not_about_the_files_of_a_line(project: Path) -> N
     assert _outcome(engine, project, "Bash", command="README.md").blocked
     # The line of a tool that nobody declared is one, too.
     assert _outcome(engine, project, "mcp__x__run", command="b.py --all").blocked
+
+
+def test_rules_are_about_what_is_typed_into_a_running_shell(project: Path) -> None:
+    no_push = _RULES.replace("no generated", "no push").replace("Edit(src/generated/**)", "Bash(git push *)")
+    engine = _loaded(project, _RULES + no_push)
+
+    def typed(text: str) -> Outcome:
+        return _outcome(engine, project, "BashInput", task_id="1", input=text)
+
+    assert typed("git push -f origin main\n").blocked
+    assert typed("cd src && sed -i s/a/b/ generated/a.py\n").blocked
+    assert typed("cat ~/.ssh/id\n").blocked
+    assert not typed("y\n").blocked
+    assert not typed("git status\n").blocked
+
+
+def test_a_hook_for_the_shell_gets_what_is_typed_as_its_own_line(project: Path) -> None:
+    engine = Engine()
+    seen: list[Any] = []
+
+    async def guard(call: ToolCall) -> None:
+        seen.append((call.tool_name, call.tool_input))
+
+    engine.on(PRE_TOOL_USE, matcher="Bash")(guard)
+    _outcome(engine, project, "BashInput", task_id="1", input="rm x\n")
+
+    assert ("Bash", {"command": "rm x\n"}) in seen

@@ -29,6 +29,19 @@ def test_the_syntax_of_the_agents_in_all_three_lists(
         assert decide(not_about, permissions).rule is None
 
 
+def test_rules_about_lines_are_asked_about_what_is_typed_into_a_running_shell() -> None:
+    def typed(text: str) -> CallFacts:
+        return call("BashInput", task_id="1", input=text)
+
+    about = ["Bash(rm *)", "Read(~/.ssh/**)"]
+    for permissions in (having(deny=about), having(ask=about)):
+        assert decide(typed("cd /x && rm -r y\n"), permissions).rule == "Bash(rm *)"
+        assert decide(typed("cat ~/.ssh/id\n"), permissions).rule == "Read(~/.ssh/**)"
+        assert decide(typed("y\n"), permissions).rule is None
+    # A permission for a line is none for text: who reads it is not known.
+    assert decide(typed("git status\n"), having(allow=["Bash(git *)"])).rule is None
+
+
 def test_a_bad_rule_is_reported_and_the_others_hold() -> None:
     made, problems = RuleSet.parse(allow=["Bash(git:*)", "Bash(", "", 5, "Read"], reader=reader())
     assert [rule.text for rule in made.allow] == ["Bash(git:*)", "Read"]

@@ -1,5 +1,6 @@
 """Ask hooks about files also about files that a call touches in another way: by a shell line, a patch, a notebook.
 Calls of undeclared tools, as those of MCP servers, are read by the names of their arguments: files, lines, addresses.
+Text that is typed into a running shell is a line of it.
 
 A hook that matches the call itself was asked about it. Any other one with `actions = "all"` gets each matching
 action in the terms of its own agent, as if a tool for files had been called.
@@ -14,7 +15,13 @@ from hookline.actions.action import BY_NAMES, Action, PathContext
 from hookline.actions.by_names import may_do
 from hookline.actions.translate import ReadCall, TranslatedAction, Way
 from hookline.engine.translate_calls import HookInput, TranslatedCall, translated_view
-from hookline.guards.file_actions import MOST_FILES, file_actions, files_below, one_file_per_directory
+from hookline.guards.file_actions import (
+    MOST_FILES,
+    file_actions,
+    files_below,
+    one_file_per_directory,
+    typed_lines,
+)
 from hookline.matching.rule_index import may_mean
 from hookline.matching.tool_rules import has_argument, only_about_lines
 from hookline.model.events import EventSpec
@@ -41,9 +48,12 @@ def followed_call(
     """
     hook, call = prepared.hook, last.call
     target: ToolTable | None = getattr(hook.wire, "tools", None)
-    # What calls of declared tools do beside what they say, they do to files.
+    # What calls of declared tools do beside what they say, they do to files, or they type it into a shell.
     if target is None or (
-        hook.condition is not None and only_about_lines(hook.condition) and not call.is_undeclared
+        hook.condition is not None
+        and only_about_lines(hook.condition)
+        and not call.is_undeclared
+        and not typed_lines(call.actions)
     ):
         return None
     # A function knows the tools of its program, too.
@@ -92,8 +102,9 @@ def followed_actions(last: "TranslationCache", event: EventSpec[Any], engine: "E
         ]
         more = _by_arguments(call) if event.guard and call.is_undeclared else ()
         reader = engine.home.tables()[1]
-        lines = file_actions((*call.actions, *more), context, reader)
-        found = (*own, *lines, *more)
+        typed = typed_lines(call.actions) if event.guard else ()
+        lines = file_actions((*call.actions, *typed, *more), context, reader)
+        found = (*own, *typed, *lines, *more)
         # After the call a file that was deleted is of no use to hooks that format or check what was written.
         known = last.followed = tuple(
             each for each in found if event.guard or each.kind is None or each.kind.name != "delete"

@@ -303,6 +303,14 @@ def touches_files(session: HookedSession, event: EventSpec[Any], payload: Any) -
     return bool(followed_actions(_read(session, payload), event, session.engine))
 
 
+def runs_lines(session: HookedSession, event: EventSpec[Any], payload: Any) -> bool:
+    """Return True if a call runs a line of a shell beside what its tool says: by typing it, or by an argument."""
+    from hookline.engine.follow_actions import followed_actions  # noqa: PLC0415 only for hooks about files
+
+    actions = followed_actions(_read(session, payload), event, session.engine)
+    return any(action.kind is not None and action.kind.name == "shell" for action in actions)
+
+
 def possible_hooks(session: HookedSession, lane: Lane, payload: Any) -> Sequence[PreparedHook]:
     """Return the hooks of a lane that a call may match; the others certainly do not match."""
     if lane.index is None:

@@ -9,7 +9,7 @@ from hookline.engine.memory import (
     lanes_of,
     once_marks_of,
     possible_hooks,
-    tool_table_of,
+    runs_lines,
     touches_files,
     translated_call,
 )
@@ -62,8 +62,8 @@ def _with_followers(
         if not left or not touches_files(session, event, payload):
             return selected
     others = [prepared for prepared in lane.followers if prepared.key not in names]
-    if others and tool_table_of(session).tool(getattr(payload, "tool_name", "")) is not None:
-        # What a declared tool does beside what it says, it does to files.
+    if others and not runs_lines(session, event, payload):
+        # What a call does beside what it says, it mostly does to files.
         others = [prepared for prepared in lane.file_followers if prepared.key not in names]
     asked = [follow(prepared, event, payload, session) for prepared in others]
     added = {

@@ -57,6 +57,22 @@ def file_actions(actions: Iterable[Action], context: PathContext, reader: ShellR
     return tuple(found.values())
 
 
+def typed_lines(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Return what is typed into running shells as the lines that those will run."""
+    return tuple(
+        Action(
+            KINDS["shell"],
+            KINDS["shell"].tool,
+            {"command": line},
+            implied=True,
+            irreversible="it is typed into a running program",
+            because=f"`{_shown(line)}` is typed into a running program",
+        )
+        for action in actions
+        if action.kind is not None and action.kind.name == "shell_input" and (line := action.line)
+    )
+
+
 class _Files(CallFiles):
     """The files of one line."""
 

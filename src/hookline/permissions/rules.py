@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
-from hookline.actions.kinds import FURTHER, PATH_ARGUMENTS, RULE_KINDS, tools_of_rule
+from hookline.actions.kinds import FURTHER, KIND_OF, KINDS, PATH_ARGUMENTS, RULE_KINDS, tools_of_rule
 from hookline.matching.file_rules import FileArgument
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell_rules import ShellArgument, directories_of
@@ -232,6 +232,14 @@ def first_concerned(
     """
     inputs = tuple(_inputs(facts))
     bases = (*bases, facts.worktree)
+    if (kind := KIND_OF.get(facts.tool_name)) is not None and kind.name == "shell_input":
+        # What is typed into a running shell is a line of it.
+        typed = replace(
+            facts, tool_name=KINDS["shell"].tool, tool_input={"command": facts.tool_input.get(kind.line)}
+        )
+        found = first_concerned(rules, typed, bases, reader)
+        if found is not None:
+            return found
     in_doubt: RuleMatch | None = None
     for rule in rules:
         answer = _judged(rule, inputs, facts, bases)
