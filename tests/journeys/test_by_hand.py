@@ -67,6 +67,7 @@ def test_no_command_runs_the_entries(words: tuple[str, ...], installed: Workspac
     if words[0] in ("fire", "explain"):
         assert "Hookline, installed here: " in ran.stdout
         assert "it would call Hookline again" in ran.stdout
+    assert ("Hookline, installed here: the agent runs it" in ran.stdout) == (words[0] == "explain")
     assert not asked(installed)
     journal = installed.home / ".local/state/hookline/journal.jsonl"
     runs = journal.read_text() if journal.exists() else ""

@@ -205,6 +205,9 @@ def test_only_what_the_baseline_does_not_have_counts(
     baseline.write_text("[]")
     assert run(["doctor", "--ci", "--baseline", str(baseline)]) == 1
     assert "is not a document of hookline doctor --json" in capsys.readouterr().err
+    baseline.unlink()
+    assert run(["doctor", "--ci", "--baseline", str(baseline)]) == 1
+    assert "`hookline doctor --ci --json > FILE` makes one" in capsys.readouterr().err
 
 
 def test_the_hook_of_pre_commit_runs(case: DoctorCase) -> None:

@@ -42,13 +42,13 @@ def without_known(
 
 
 def _read(file: str) -> Counter[tuple[str, str]]:
+    made = "`hookline doctor --ci --json > FILE` makes one"
     try:
         with open(file, "rb") as stream:
             document = msgspec.json.decode(stream.read(_MOST_BYTES), type=_Document)
     except OSError as problem:
-        raise RequestError(f"--baseline {file}: {problem.strerror}") from None
+        raise RequestError(f"--baseline {file}: {problem.strerror}; {made}") from None
     except msgspec.DecodeError:
-        made = "`hookline doctor --ci --json > FILE` makes one"
         raise RequestError(f"--baseline {file} is not a document of hookline doctor --json; {made}") from None
     return Counter(
         (each.id, os.path.relpath(each.file or document.cwd, document.cwd)) for each in document.problems

@@ -14,6 +14,7 @@ from hookline.cli.describe import (
 )
 from hookline.cli.shown_hooks import ShownHook
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
+from hookline.config.install.self_calls import INSTALLED_HERE
 from hookline.config.load import Found
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.explain import FOLLOWS
@@ -25,6 +26,7 @@ from hookline.model.safe_text import one_line, printable
 #: Values of `failures_said_by`.
 BY_POLICY, BY_HOOK = "its policy", "on_failure of the hook"
 _LONGEST_NAME = 50
+_NEVER_BY_US = "by it, the agent asks Hookline; run here, it would call Hookline again"
 #: Shown characters of a hook's input, and shown actions of one call.
 _LONGEST_TRANSLATED, _MOST_ACTS = 300, 10
 #: Kinds of matchers that their reason names as well.
@@ -166,10 +168,12 @@ def _lane_lines(lane: LaneFacts, width: int) -> Iterator[str]:
     yield printable(f"{whose} hooks{event_name}{which}")
     yield indented(table([[name, words] for name, words in lane.words.items()], width - 2), 2)
     for hook in lane.hooks:
-        decision = "would run" if hook.would_run else "would not run"
+        ours = hook.hook == INSTALLED_HERE
+        decision = "would run" if hook.would_run else "the agent runs it" if ours else "would not run"
         name = one_line(hook.hook, _LONGEST_NAME)
         yield printable(f"\n{hook.order:3} {name}: {decision}  {with_tilde(hook.source)}")
-        yield indented(table([list(row) for row in _hook_rows(hook)], width - 6), 6)
+        rows = [("why", _NEVER_BY_US)] if ours else _hook_rows(hook)
+        yield indented(table([list(row) for row in rows], width - 6), 6)
 
 
 def _hook_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:
