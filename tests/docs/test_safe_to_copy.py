@@ -126,3 +126,10 @@ def test_pages_take_entries_out_before_the_program() -> None:
         assert match is not None
         section = text[: match.start()].rpartition("\n## ")[2]
         assert "hookline uninstall" in section, name
+
+
+def test_no_page_shows_a_rule_that_leaks() -> None:
+    """`git push -f` and `+main` are no text that begins with `git push --force`: the guard force-push sees them."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    leaking = re.compile(r"Bash\(git push (?:--force|-f)[ :*]")
+    assert [str(page.relative_to(ROOT)) for page in pages if leaking.search(page.read_text())] == []
