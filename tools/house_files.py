@@ -48,6 +48,7 @@ ALLOWED = (
     ("telemetry/*", r"gen_ai\.[a-z_.]+", "names that OpenTelemetry has for generative AI"),
     ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
     ("adapters/claude_agent_sdk.py", r".*", "an adapter is named after its product"),
+    ("guards/tables/*", r'\brun="[^"]*"', "programs that a guard is about"),
     ("agent/models/*", r"claude|gemini|qwen|GEMINI_API_KEY", "families of models, not the agents"),
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),
 )

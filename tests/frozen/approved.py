@@ -1,5 +1,6 @@
 """Approved texts of what must not change. HOOKLINE_GOLDEN=write approves what the code gives now."""
 
+import difflib
 import os
 from pathlib import Path
 
@@ -13,4 +14,8 @@ def check_approved(name: str, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     assert file.exists(), f"{file} is missing; HOOKLINE_GOLDEN=write creates it"
-    assert text == file.read_text()
+    approved = file.read_text()
+    lines = difflib.unified_diff(
+        approved.splitlines(), text.splitlines(), "approved", "now", n=0, lineterm=""
+    )
+    assert text == approved, "\n".join([f"{file.name} changes; HOOKLINE_GOLDEN=write approves it", *lines])

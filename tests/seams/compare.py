@@ -45,7 +45,11 @@ def problems(seam: Seam, session: Played) -> list[str]:
     """All that is wrong, one line each."""
     wanted = seam.wanted(session)
     seen = {dump.event for dump in session.dumps}
-    found = [f"{event} did not fire" for event in seam.documented if event not in seen | seam.never]
+    found = [
+        f"{event} did not fire: play it, or name it in ELSEWHERE"
+        for event in seam.documented
+        if event not in seen | seam.never
+    ]
     found += [f"{event} fired, and is said not to" for event in sorted(seen & seam.never)]
     for event, documented in seam.documented.items():
         if event in seen:
