@@ -4,10 +4,14 @@ The daemon caches what was read until one of the recorded paths changes: it woul
 """
 
 import ast
+import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from hookline.disk import read_at_most
+from tests.every import every
 
 _SRC = Path(__file__).parent.parent / "src" / "hookline"
 #: Modules that run while the daemon reads something that it keeps.
@@ -25,7 +29,7 @@ _PAST = {
     "hook/call/deduplicate.py": {"process_started"},  # /proc
     "hook/call/headless.py": {"_words", "_has_terminal", "_parent"},  # /proc
     "trust/items.py": {"holds"},  # compares what was found through the disk
-    "trust/sessions.py": {"keep", "open_calls", "sweep", "_all", "_changed"},  # write or clean up
+    "trust/sessions.py": {"_make_directory", "open_calls", "sweep", "_all", "_changed"},  # write or clean up
     "trust/user_edits.py": {"__init__", "_concerns", "_is_it"},  # for one edit of the user
     "trust/store.py": {"_prepared", "_locked", "replace_file"},  # write
 }
@@ -169,3 +173,21 @@ def test_looks_of_every_kind_are_found() -> None:
     trees = [ast.parse(taken + line) for line in lines]
     found = [bool(list(_without_disk("b.py", tree, frozenset({"hookline.a.upward"})))) for tree in trees]
     assert found == [True] * 2 + [False] * 4
+
+
+@every(
+    ("content", "size", "most", "found"),
+    [
+        (b"abc", 3, 10, b"abc"),
+        (b"abc", 0, 10, b"abc"),  # a file system that does not know sizes
+        (b"abcdef", 3, 10, b"abcdef"),  # it has grown
+        (b"abc", 5, 10, b"abc"),  # it has shrunk
+        (b"abcdef", 6, 3, b"abcd"),
+        (b"abcdef", 1, 3, b"abcd"),
+        (b"", 0, 0, b""),
+    ],
+)
+def test_a_file_is_read_whole_whatever_its_size_is_said_to_be(
+    content: bytes, size: int, most: int, found: bytes
+) -> None:
+    assert read_at_most(io.BytesIO(content), size, most) == found

@@ -7,7 +7,7 @@ one that records the paths: it learns from the loader itself which files a confi
 import os
 import stat
 from collections.abc import Iterator
-from typing import Final
+from typing import BinaryIO, Final
 
 
 def ancestors(path: str) -> Iterator[str]:
@@ -18,6 +18,16 @@ def ancestors(path: str) -> Iterator[str]:
         if above == path:
             return
         path = above
+
+
+def read_at_most(stream: BinaryIO, size: int, most: int) -> bytes:
+    """Read a file that says that it has this size; one byte more than `most` if it is larger than that.
+
+    A plain `read(most + 1)` makes room for all these bytes first, which takes longer than the rest.
+    """
+    content = stream.read(min(size, most) + 1)
+    # It has grown, or its file system does not know sizes.
+    return content + stream.read(most + 1 - len(content)) if size < len(content) <= most else content
 
 
 class Disk:

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import SUFFIXES, ConfigPath, Dialect, Layer, user_directories
-from hookline.disk import DISK, Disk
+from hookline.disk import DISK, Disk, read_at_most
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 
@@ -116,7 +116,7 @@ def _bytes(file: str, limit: int, disk: Disk) -> tuple[bytes, os.stat_result]:
         if not stat.S_ISREG(found.st_mode):
             return b"", found
         with os.fdopen(os.dup(descriptor), "rb") as stream:
-            return stream.read(limit + 1), found
+            return read_at_most(stream, found.st_size, limit), found
     finally:
         os.close(descriptor)
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -240,13 +241,26 @@ def caller_of(name: str, document: Mapping[str, Any]) -> str:
     Payloads decide, not the environment, which a project can set.
     """
     best, found = 0, name
-    for other, listed in standard_dialects().items():
-        for keys in listed.payload_keys if name in listed.runs_entries_of else ():
-            if len(keys) > best and all(
-                (key[1:] not in document) if key.startswith("!") else key in document for key in keys
-            ):
-                best, found = len(keys), other
+    for other, needed, missing in _runners_of_entries(name):
+        many = len(needed) + len(missing)
+        if many > best and needed <= document.keys() and missing.isdisjoint(document):
+            best, found = many, other
     return found
+
+
+@cache
+def _runners_of_entries(name: str) -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
+    """Return the agents that run entries of this dialect, with the keys that their payloads have and lack."""
+    return tuple(
+        (
+            other,
+            frozenset(key for key in keys if key[0] != "!"),
+            frozenset(key[1:] for key in keys if key[0] == "!"),
+        )
+        for other, listed in standard_dialects().items()
+        if name in listed.runs_entries_of
+        for keys in listed.payload_keys
+    )
 
 
 def searched_directories(cwd: str, env: Mapping[str, str]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from hookline.disk import DISK, Disk
+from hookline.disk import DISK, Disk, read_at_most
 from hookline.model.events import Capability
 from hookline.model.hook import Hook
 from hookline.model.session_info import SessionInfo
@@ -99,8 +99,7 @@ class SessionStore:
             return False
         file = self._file(record)
         try:
-            os.makedirs(self.directory, 0o700, exist_ok=True)
-            check_owner(os.lstat(self.directory), stat.S_ISDIR)
+            self._make_directory()
             replace_file(file, msgspec.json.encode(record))
         except (OSError, ValueError, _UnusableError) as problem:
             self.problems.append(
@@ -115,8 +114,7 @@ class SessionStore:
             return None
         file = f"{self._file(record).removesuffix('.json')}.calls"
         try:
-            os.makedirs(self.directory, 0o700, exist_ok=True)
-            check_owner(os.lstat(self.directory), stat.S_ISDIR)
+            self._make_directory()
             descriptor = os.open(file, _SHARED, 0o600)
         except (OSError, ValueError):
             return None
@@ -126,6 +124,15 @@ class SessionStore:
             os.close(descriptor)
             return None
         return descriptor
+
+    def _make_directory(self) -> None:
+        """Make the directory if it is missing. Raises OSError if it is not this user's alone."""
+        try:
+            found = os.lstat(self.directory)
+        except FileNotFoundError:
+            os.makedirs(self.directory, 0o700, exist_ok=True)
+            found = os.lstat(self.directory)
+        check_owner(found, stat.S_ISDIR)
 
     def confirm(self, root: str, present: Iterable[str]) -> int:
         """Accept the present guards for the user: sessions of this project forget all others.
@@ -308,7 +315,7 @@ def _content(file: str, disk: Disk) -> bytes:
     with os.fdopen(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         check_owner(found, stat.S_ISREG)
-        content = stream.read(_MOST_BYTES + 1)
+        content = read_at_most(stream, found.st_size, _MOST_BYTES)
         if len(content) > _MOST_BYTES:
             raise _UnusableError("it is too large")
         if time.time() - found.st_mtime > _DAY:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from hookline.disk import DISK, Disk
+from hookline.disk import DISK, Disk, read_at_most
 from hookline.model.errors import HooklineError
 from hookline.trust.digest import sha256
 from hookline.trust.items import TrustItem, as_utf8
@@ -177,8 +177,9 @@ class TrustStore:
         check_owner(self._disk.lstat(file), stat.S_ISREG)
         descriptor = self._disk.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as stream:
-            check_owner(os.fstat(descriptor), stat.S_ISREG)
-            content = stream.read(_MOST_BYTES + 1)
+            found = os.fstat(descriptor)
+            check_owner(found, stat.S_ISREG)
+            content = read_at_most(stream, found.st_size, _MOST_BYTES)
         if len(content) > _MOST_BYTES:
             raise OSError(0, "it is too large")
         return content
