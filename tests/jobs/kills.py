@@ -6,6 +6,7 @@ wakes are those that the session's host noted before it acknowledged them. Also 
 
 import os
 import random
+import re
 import shlex
 import signal
 import sqlite3
@@ -19,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from hookline.jobs.port import MAX_ATTEMPTS
 from tests.waiting import wait_until
 
 SLOTS = 8
@@ -37,6 +39,7 @@ exit 2
 
 
 Say = Callable[[str], None]
+_BURIED = re.compile(r"was not run to its end: the process that ran it ended (\d+) times")
 
 
 class Plan(NamedTuple):
@@ -68,6 +71,8 @@ class Seen(NamedTuple):
     overlaps: int
     out_of_order: int
     kills: int
+    #: Jobs that became dead letters because their processes were killed too often, as it was said: not lost.
+    buried: int = 0
     #: Told of something that never was accepted, or of another end than that of the hook.
     odd: tuple[str, ...] = ()
 
@@ -75,7 +80,11 @@ class Seen(NamedTuple):
     def right(self) -> bool:
         """Say nothing of overlaps: a machine of a fleet that is silent for longer than its lease may cause one."""
         bad = self.lost + self.told_twice + self.out_of_order + len(self.odd)
-        return not bad and self.reruns <= self.kills * SLOTS
+        return (
+            not bad
+            and self.reruns <= self.kills * SLOTS
+            and self.buried <= self.kills // MAX_ATTEMPTS * SLOTS
+        )
 
 
 class Players:
@@ -258,10 +267,19 @@ class Players:
         delivered = Counter(words[2] for words in shown if words[1] == "wake")
         started, done = self.effects_of("start"), self.effects_of("done")
         ended = {words[1] for words in done}
-        lost = [number for number in self.accepted if number not in ended or number not in delivered]
         known, fed, ids = Counter(self.accepted), set(self.fed), {words[1]: words[2] for words in started}
+        buried = self._buried(shown)
+        lost = [
+            number
+            for number in self.accepted
+            if (number not in ended or number not in delivered) and ids.get(number) not in buried
+        ]
         odd = [
-            *(" ".join(words) for words in shown if words[1] != "wake" or words[2] not in fed),
+            *(
+                " ".join(words)
+                for words in shown
+                if (words[1] != "wake" or words[2] not in fed) and words[0].split(".")[0] not in buried
+            ),
             *(f"accepted twice: {number}" for number, count in known.items() if count > 1),
             *(f"another id: {words}" for words in started if ids[words[1]] != words[2]),
         ]
@@ -275,8 +293,18 @@ class Players:
             overlaps=len(self.effects_of("overlap")),
             out_of_order=sum(one > two for one, two in pairwise(first)) if self.plan.order else 0,
             kills=self.kills,
+            buried=len(buried),
             odd=tuple(odd[:5]),
         )
+
+    def _buried(self, shown: Sequence[Sequence[str]]) -> set[str]:
+        """Return the jobs of which it was said that their processes ended too often, as often as can be."""
+        found: set[str] = set()
+        for words in shown:
+            said = _BURIED.search(" ".join(words[2:]))
+            if words[1] == "wake" and said is not None and MAX_ATTEMPTS <= int(said[1]) <= self.kills:
+                found.add(words[0].split(".")[0])
+        return found
 
 
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:
