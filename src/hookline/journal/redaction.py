@@ -28,6 +28,8 @@ _OPTIONS = (
 _DOCUMENTS = (
     "pass", "secret", "credential", "token", "pwd", "key", "auth", "identified", "psk", "-----end", "kty", "ls0tls1",
     "eyj", "literal", "influx", "lftp", "curl", "net use", ":set", "env ", "config set", "[redacted]", "private-lines",
+    "getconnection", "setuser", "recovery", "backup", "securestring", "vault login", "bw login", "bw unlock", "--value",
+    ":5432:", ":*:", "$apr1$", "$2", "$5$", "$6$", "$y$",
 )  # fmt: skip
 
 #: Shapes of secrets, in the order in which they are applied: whole keys before the pairs and headers that hold them.
@@ -229,7 +231,9 @@ def secret_forms(secret: str) -> Iterator[str]:
 
     yield secret
     yield printable(secret)
-    yield quote(secret, safe="", errors="replace")
+    quoted = quote(secret, safe="", errors="replace")
+    yield quoted
+    yield quote(quoted)
     yield quote_plus(secret, errors="replace")
     for ascii_only in (True, False):
         once = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
@@ -241,6 +245,8 @@ def secret_forms(secret: str) -> Iterator[str]:
     yield raw.hex().upper()
     yield raw.hex(" ")
     yield raw.hex(":")
+    yield "".join(f"\\x{byte:02x}" for byte in raw)
+    yield secret[::-1]
     yield from _base64_forms(raw)
 
 
@@ -260,6 +266,10 @@ def _escaped_forms(secret: str) -> Iterator[str]:
         "\\u{0:04X}",
         "\\{0:03o}",
         "\\{1}",
+        "'{1}'",
+        '"{1}"',
+        "={0:02X}",
+        "\\\\u{0:04x}",
     ):
         yield "".join(each if each.isalnum() else form.format(ord(each), each) for each in secret)
 
@@ -268,6 +278,7 @@ def _base64_forms(raw: bytes) -> Iterator[str]:
     """Yield the base64 forms of a secret: base64 groups bytes by three, so its position changes how it looks."""
     import base64  # noqa: PLC0415 only for an environment that holds secrets
 
+    yield base64.b32encode(raw).decode().rstrip("=")
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         yield encode(raw).decode().rstrip("=")
         for before in range(3):

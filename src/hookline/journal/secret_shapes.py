@@ -50,14 +50,14 @@ _USERINFO = (
 _WORDS = (
     r"(?:(token)(?!s|iz)|passw(?:or)?d|passphrase|passcode|_pwd|secret|credential"
     r"""|_pass(?=\\?["']?\]?[ \t]{0,8}+[:=])|(?<![\w-])pass(?==(?!\d{1,9}+(?!\w)))|;[ \t]?pwd(?==)"""
-    r"|(?:api|access|private|account|signing|encryption|master|auth)[_-]?key|x-amz-signature|[?&]sig(?==))"
+    r"|(?:api|access|private|account|signing|encryption|master|auth|admin)[_-]?key|x-amz-signature|[?&]sig(?==))"
 )
 #: Where one of them may begin, in lower case: starting with a literal each, they are found fast.
 _LOWER_WORDS = (
     r"token|passw|passphrase|passcode|_pass(?![a-z])|pass=|_pwd|;[ \t]?pwd=|secret|credential|x-amz-signature"
     r"|\?sig=|&sig="
     r"|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|signing[_-]?key|encryption[_-]?key"
-    r"|master[_-]?key|auth[_-]?key"
+    r"|master[_-]?key|auth[_-]?key|admin[_-]?key"
 )
 #: Not a secret: a variable, a placeholder, a word of the language, or (for tokens) a count of them.
 _PLACEHOLDER = (
