@@ -14,7 +14,7 @@ from google.genai import types
 
 from hookline import Engine, deny, halt, rewrite
 from hookline.adapters.google_adk import HooklinePlugin
-from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP, STOP_FAILURE
+from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP, STOP_FAILURE, TURN_SETTLED
 from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
 from tests.adapters.every_adapter import (
     ACT,
@@ -264,6 +264,49 @@ def test_a_resumed_invocation_has_its_session() -> None:
     asyncio.run(play())
     assert "PreModelCall" in fired
     assert "Error" not in fired
+
+
+@every("way", ["cancelled", "left"])
+def test_an_invocation_that_does_not_come_to_its_end_settles_its_turn_once(way: str) -> None:
+    async def play() -> list[str]:
+        reached = asyncio.Event()
+
+        async def action() -> str:
+            """Act."""
+            reached.set()
+            if way == "cancelled":
+                await asyncio.Event().wait()
+            return "acted"
+
+        async with Engine() as engine:
+            settled: list[str] = []
+            done = asyncio.Event()
+
+            async def note(turn: Any) -> None:
+                settled.append(turn.status)
+                done.set()
+
+            engine.add(TURN_SETTLED, note)
+            plugin = HooklinePlugin(engine)
+            runner = InMemoryRunner(made(ACT, tools=[action]), plugins=[plugin])
+            session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+            message = types.Content(role="user", parts=[types.Part(text="go")])
+
+            async def run() -> None:
+                async for _event in runner.run_async(user_id="u", session_id=session.id, new_message=message):
+                    if way == "left":
+                        break
+
+            task = asyncio.create_task(run())
+            if way == "cancelled":
+                await reached.wait()
+                task.cancel()
+            await asyncio.wait([task])
+            await asyncio.wait_for(done.wait(), 20)
+            assert vars(plugin)["_runs"] == {}
+            return settled
+
+    assert asyncio.run(play()) == ["interrupted"]
 
 
 def test_you_choose_the_session_of_an_invocation() -> None:

@@ -39,6 +39,7 @@ from hookline.events import (
     PRE_TOOL_USE,
     STOP,
     STOP_FAILURE,
+    TURN_SETTLED,
     USER_PROMPT_SUBMIT,
     EventSpec,
 )
@@ -388,3 +389,34 @@ def test_hooks_find_the_dependencies_of_the_run() -> None:
         return seen
 
     assert asyncio.run(play()) == [{"user": "ann"}]
+
+
+@every("way", ["cancelled", "iter", "run_stream"])
+def test_a_run_that_does_not_come_to_its_end_settles_its_turn_once(way: str) -> None:
+    async def play() -> list[str]:
+        reached = asyncio.Event()
+        settled: list[str] = []
+        async with Engine() as engine:
+            engine.add(TURN_SETTLED, lambda turn: settled.append(turn.status), quick=True)
+            answer = ToolCallPart("act", {}, "c1") if way == "cancelled" else "one two three"
+            agent = Agent(Model(answer).made(), capabilities=[HooklineCapability(engine)])
+
+            @agent.tool_plain
+            async def act() -> None:
+                reached.set()
+                await asyncio.Event().wait()
+
+            if way == "cancelled":
+                run = asyncio.create_task(agent.run("go"))
+                await reached.wait()
+                run.cancel()
+                await asyncio.wait([run])
+            elif way == "iter":
+                async with agent.iter("go") as steps:
+                    await anext(steps)
+            else:
+                async with agent.run_stream("go") as stream:
+                    await anext(stream.stream_text())
+            return settled.copy()
+
+    assert asyncio.run(play()) == ["interrupted"]

@@ -7,7 +7,10 @@ A session of the runner is one of Hookline, by its app, its user and its id. An 
 subagent.
 """
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, Unpack
 from weakref import finalize
 
@@ -38,6 +41,9 @@ class _Run:
         self.answer: str | None = None
         #: Text of hooks that the next request takes along.
         self.waiting: list[str] = []
+        #: The task that runs it, and what is called when that is done.
+        self.task: asyncio.Task[Any] | None = None
+        self.ended: Callable[..., None] = lambda *_given: None
 
 
 class HooklinePlugin(BasePlugin):
@@ -58,6 +64,7 @@ class HooklinePlugin(BasePlugin):
         self._session_id = session_id or _own_id
         #: By the ids of their invocations.
         self._runs: dict[str, _Run] = {}
+        self._settling: set[asyncio.Future[None]] = set()
         self._tools = c.ToolCalls()
         #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
         self.session_of = self._sessions.of
@@ -75,9 +82,32 @@ class HooklinePlugin(BasePlugin):
         session = sub_agent(agent.name) or self._sessions.of(self._session_id(invocation))
         keep_run_context(session, invocation.session.state)
         run = self._runs[invocation.invocation_id] = _Run(session)
-        # An invocation that is cancelled has no end that a plugin would hear of.
-        finalize(invocation, self._runs.pop, invocation.invocation_id, None)
+        # An invocation that is cancelled or left has no end that a plugin would hear of.
+        run.ended = partial(self._given_up, invocation.invocation_id, asyncio.get_running_loop())
+        run.task = asyncio.current_task()
+        if run.task is not None:
+            run.task.add_done_callback(run.ended)
+        finalize(invocation, run.ended)
         return run
+
+    def _take(self, invocation_id: str) -> _Run | None:
+        """Return the run of an invocation that is over, and forget it."""
+        run = self._runs.pop(invocation_id, None)
+        if run is not None and run.task is not None:
+            run.task.remove_done_callback(run.ended)
+        return run
+
+    def _given_up(self, invocation_id: str, loop: asyncio.AbstractEventLoop, _task: Any = None) -> None:
+        """Settle the turn of an invocation that did not come to its end. May be called by any thread."""
+        run = self._take(invocation_id)
+        if run is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(self._settle, run.session)
+
+    def _settle(self, session: Session) -> None:
+        work = asyncio.ensure_future(tell_failure(session, asyncio.CancelledError()))
+        self._settling.add(work)
+        work.add_done_callback(self._settling.discard)
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
         run, said = self._begin(invocation_context), c.text_of(user_message)
@@ -155,14 +185,14 @@ class HooklinePlugin(BasePlugin):
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
         run = self._run(invocation_context)
-        self._runs.pop(invocation_context.invocation_id, None)
+        self._take(invocation_context.invocation_id)
         if (
             run.answer is not None or host_of(run.session).stopped is not None
         ):  # too late to send the model back
             await run.session.end(run.answer or "")
 
     async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
-        run = self._runs.pop(invocation_context.invocation_id, None)
+        run = self._take(invocation_context.invocation_id)
         if run is not None:
             await tell_failure(run.session, error)
 

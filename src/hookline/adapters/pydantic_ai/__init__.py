@@ -7,6 +7,7 @@ A session is a conversation, by its `conversation_id` or the id that you choose.
 another one is its subagent, if both have the capability.
 """
 
+from asyncio import CancelledError
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -153,6 +154,13 @@ class HooklineCapability(AbstractCapability[Any]):
         if over.texts:
             ctx.enqueue(*over.texts)
         return result if over.stop is None else _ended(ctx, over.stop)
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
+        try:
+            return await handler()
+        except CancelledError as cancelled:  # also if the caller left the run before its end
+            await tell_failure(self.session, cancelled)
+            raise
 
     async def on_run_error(self, ctx: RunContext[Any], *, error: BaseException) -> Any:
         if not isinstance(error, RunStoppedError):
