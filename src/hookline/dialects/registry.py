@@ -51,6 +51,8 @@ class Listed(Struct, frozen=True):
     plugin_manifest: str = ""
     #: The file of a repository that lists plugins in its directories.
     plugin_list: str = ""
+    #: The variable with the id of its session, in the shell commands that it runs.
+    session_variable: str = ""
     #: The parts of its directory that Hookline's own agent uses too.
     shares: frozenset[Shared] = frozenset()
     #: False where its hooks are code inside of it: there is no file to read hooks from.
@@ -102,6 +104,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             programs=("claude",),
             plugin_manifest=".claude-plugin/plugin.json",
             plugin_list=".claude-plugin/marketplace.json",
+            session_variable="CLAUDE_CODE_SESSION_ID",
             shares=frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks")),
             switches=("disableAllHooks", r"plugins? (?:disable|uninstall|remove)\b", "--bare"),
             notes=("plans", "projects", "tasks", "todos", "worktrees"),

@@ -22,12 +22,14 @@ pytestmark = needs_verify
 _BASH = str(Path(sys.executable).with_name("hookline-bash"))
 #: An agent: it starts its shell for each line that it reads, and says how that ended.
 _AGENT = """
-import json, resource, subprocess, sys
+import json, os, resource, subprocess, sys
 for line in sys.stdin:
     call = json.loads(line)
     lower = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (call["files"],) * 2) if call.get("files") else None
-    started = subprocess.Popen([sys.argv[1], "-c", call["line"]], cwd=call.get("cwd"), stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=lower)
+    env = {**os.environ, **call.get("env", {})}
+    started = subprocess.Popen([sys.argv[1], "-c", call["line"]], cwd=call.get("cwd"), env=env, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lower)
     if call.get("leave"):
         print(started.pid, flush=True)
         continue
@@ -52,7 +54,8 @@ class Agent:
         env = {name: value for name, value in os.environ.items() if name != "HOOKLINE_DAEMON"}
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-c", _AGENT, _BASH], cwd=self.project, text=True,
-            env={**env, "HOME": str(self.home)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**env, "HOME": str(self.home), "CLAUDE_CODE_SESSION_ID": "s-1"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self.socket = Path(default_directory(), f"shell-{self._process.pid}")
 
@@ -104,7 +107,8 @@ def test_a_program_that_no_text_shows_is_denied_at_the_first_call_and_by_the_ser
         wait_until(agent.socket.exists)
     assert not (agent.project / "made").exists()
     journal = (agent.home / ".local/state/hookline/journal.jsonl").read_text()
-    assert [json.loads(line)["decision"] for line in journal.splitlines()] == ["deny", "deny"]
+    runs = [json.loads(line) for line in journal.splitlines()]
+    assert [(run["decision"], run["session"]) for run in runs] == [("deny", "s-1"), ("deny", "s-1")]
 
 
 def test_by_the_server_streams_directory_and_status_are_those_of_the_shell(agent: Agent) -> None:
@@ -145,6 +149,18 @@ def test_a_rule_that_is_written_later_holds_at_the_next_call(agent: Agent) -> No
     )
 
     assert "was denied by the rule Bash(uname)" in agent.call("uname")[2]
+
+
+def test_the_rules_are_those_of_the_home_that_the_agent_was_started_with(
+    agent: Agent, tmp_path: Path
+) -> None:
+    other = {"HOME": str(tmp_path / "other")}
+    (tmp_path / "other").mkdir()
+    for _ in range(2):
+        said = agent.call("echo $HOME; touch made", env=other)
+        assert said[:2] == [126, f"{tmp_path}/other\n"]
+        assert "denied by the rule Bash(touch *)" in said[2]
+        wait_until(agent.socket.exists)
 
 
 def test_a_shell_that_is_confined_otherwise_is_not_run_by_the_server(agent: Agent) -> None:

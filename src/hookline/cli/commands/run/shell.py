@@ -25,6 +25,8 @@ from hookline.cli.commands.run.command import CANNOT_RUN, NOT_FOUND, FollowedCom
 from hookline.cli.commands.run.run import decider_in, run_alone
 from hookline.cli.engines import command_engine
 from hookline.cli.output import note
+from hookline.config.home import HomeError, home_by_hand, projects_here
+from hookline.dialects.registry import standard_dialects
 from hookline.execguard.guard import SessionDecider
 from hookline.execguard.judge import ExecRules
 from hookline.execguard.messages import Denied, ExecQuestion, Reply, SupervisedCommand, receive
@@ -122,6 +124,12 @@ class _Shell(Struct, frozen=True):
         words = [word for word in self.words if not word.startswith("-")]
         return words[0] if words and "-c" in self.words else ""
 
+    @property
+    def session(self) -> str:
+        """The agent's session, if it names it."""
+        names = (listed.session_variable for listed in standard_dialects().values())
+        return next((self.env[name] for name in names if name in self.env), "")
+
     def job(self, decider: _LineDecider, level: Level) -> SupervisedCommand:
         program = self.program
         # Programs that start the user's shell must not ask for a guard inside the guard.
@@ -135,25 +143,27 @@ class _Shell(Struct, frozen=True):
 
 async def run_shell(name: str, words: Sequence[str]) -> int:
     """Run a shell's command without a server, and start one for the next."""
-    shell = _Shell(name, tuple(words), os.environ, os.getcwd())
+    # Not os.environ, whose HOME is the one that Hookline uses.
+    shell = _Shell(name, tuple(words), _environment_of("self") or os.environ, os.getcwd())
     if name not in SHELLS or not shell.program:
         note(printable(f"hookline: there is no shell {name[:50]!r} here, so nothing was run"))
         return NOT_FOUND
     found = capabilities()
     if found.level == "none" and found.why == refusal(OSError(errno.EBUSY, "")):
         note(f"hookline: {found.why}: its rules hold here, and no others")
-        env = {**os.environ, "SHELL": shell.program}
+        env = {**shell.env, "SHELL": shell.program}
         os.execve(shell.program, [shell.program, *words], env)  # noqa: S606 the agent asked for a shell
     if found.level == "none":
         note(printable(f"hookline: the exec guard does not work here, so nothing was run: {found.why}"))
         return CANNOT_RUN
     agent = os.getppid()
     directory = _directory_of(agent)
+    _use_home_of(agent)
     if os.environ.get(SWITCH) != "off":
         _start_server(agent)
     engine = command_engine(None, directory, origin="run")
     try:
-        decider = _LineDecider(decider_in(engine, directory, quiet=True), shell.line)
+        decider = _LineDecider(decider_in(engine, directory, shell.session, quiet=True), shell.line)
         if found.level == "notify":
             note(printable(f"hookline: programs are judged, but not verified: {found.why}"))
         return await run_alone(decider, shell.job(decider, found.level), CallContext(shell.line))
@@ -169,6 +179,23 @@ def _directory_of(agent: int) -> str:
         return os.getcwd()
 
 
+def _use_home_of(agent: int) -> None:
+    """Use the home of the user who started the agent: settings of a project can set HOME for its commands, but not
+    what the agent itself was started with. Raises HomeError."""
+    found = home_by_hand(_environment_of(agent), lambda: projects_here(_directory_of(agent)))
+    os.environ["HOME"] = found.path
+
+
+def _environment_of(process: int | str) -> dict[str, str]:
+    """Return the variables that a process was started with; none if they cannot be read."""
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            entries = os.fsdecode(file.read()).split("\0")
+    except OSError:
+        return {}
+    return {name: value for name, equals, value in (each.partition("=") for each in entries) if equals}
+
+
 def _start_server(agent: int) -> None:
     """Start a server for the agent. Without one, each command has a supervisor of its own, only later."""
     with contextlib.suppress(OSError):
@@ -182,8 +209,9 @@ async def serve_shells(agent: int) -> int:
     """Run the commands of one agent's shell until the agent ends."""
     try:
         watched = os.pidfd_open(agent)
+        _use_home_of(agent)
         place = open_directory(create=True)
-    except (OSError, DirectoryError):
+    except (OSError, DirectoryError, HomeError):
         return CANNOT_RUN
     name = f"/proc/self/fd/{place.descriptor}/{_SOCKET.format(agent)}"
     if _is_served(name):
@@ -280,7 +308,9 @@ class _Server:
         shell = _Shell(words[2] if len(words) > 2 else "", words[4:], request.env, request.directory)
         if request.version != __version__ or shell.name not in SHELLS or not shell.program or not shell.cwd:
             return frame(REFUSED, b"version")
-        decider = _LineDecider(decider_in(self._engine, self._directory, quiet=True), shell.line)
+        decider = _LineDecider(
+            decider_in(self._engine, self._directory, shell.session, quiet=True), shell.line
+        )
         job, rules = shell.job(decider, self.level), decider.rules
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(connection, answer_frame(BEGINS, _LOST))
