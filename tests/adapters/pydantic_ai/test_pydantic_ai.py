@@ -420,3 +420,30 @@ def test_a_run_that_does_not_come_to_its_end_settles_its_turn_once(way: str) -> 
             return settled.copy()
 
     assert asyncio.run(play()) == ["interrupted"]
+
+
+def book(place: str) -> str:
+    """Book a place."""
+    return f"booked {place}"
+
+
+@every("denies", [True, False])
+def test_an_output_function_is_a_call(denies: bool) -> None:
+    calls = [ToolCallPart("final_result", {"place": place}, place) for place in ("there", "here")]
+    model, seen = Model(*calls), list[Any]()
+
+    async def play() -> str:
+        async with Engine() as engine:
+
+            async def judge(call: Any) -> Any:
+                seen.append((call.tool_name, dict(call.tool_input)))
+                return deny("not there") if denies and call.tool_input["place"] == "there" else None
+
+            engine.add(PRE_TOOL_USE, judge)
+            engine.add(POST_TOOL_USE, lambda done: rewrite(f"{done.tool_response}!"), rewrites=True)
+            agent = Agent(model.made(), output_type=book, capabilities=[HooklineCapability(engine)])
+            return (await agent.run("go")).output
+
+    assert asyncio.run(play()) == ("booked here!" if denies else "booked there!")
+    assert seen == [("book", {"place": place}) for place in (("there", "here") if denies else ("there",))]
+    assert ("not there" in str(model.requests[-1])) == denies

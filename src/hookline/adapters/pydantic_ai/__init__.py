@@ -17,7 +17,7 @@ from pydantic_ai import DeferredToolRequests, ModelRequestNode, RunContext, User
 from pydantic_ai import exceptions as x
 from pydantic_ai import messages as m
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.output import PendingModelResponse
+from pydantic_ai.output import OutputContext, PendingModelResponse
 from pydantic_ai.result import FinalResult
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_core import to_json, to_jsonable_python
@@ -26,7 +26,7 @@ from pydantic_graph import End
 from hookline import Engine, Session
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.pydantic_ai.stream import JudgedModel
-from hookline.adapters.pydantic_ai.tools import HookedTools
+from hookline.adapters.pydantic_ai.tools import HookedTools, call_output_function
 from hookline.adapters.sessions import AdapterSessions, keep_run_context, sub_agent
 from hookline.adapters.tool_calls import translated_call
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
@@ -84,6 +84,13 @@ class HooklineCapability(AbstractCapability[Any]):
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
         return HookedTools(toolset, self.session)
+
+    async def wrap_output_process(
+        self, ctx: RunContext[Any], *, output_context: OutputContext, output: Any, handler: Any
+    ) -> Any:
+        if not output_context.has_function:
+            return await handler(output)
+        return await call_output_function(self.session, output_context, output, handler)
 
     async def wrap_node_run(self, ctx: RunContext[Any], *, node: Any, handler: Any) -> Any:
         result: Any = await handler(node)

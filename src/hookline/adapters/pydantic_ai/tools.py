@@ -6,6 +6,7 @@ from typing import Any, cast
 from pydantic_ai import RunContext
 from pydantic_ai import exceptions as x
 from pydantic_ai import messages as m
+from pydantic_ai.output import OutputContext
 from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
 from pydantic_core import to_jsonable_python
 
@@ -45,6 +46,36 @@ class HookedTools(WrapperToolset[Any]):
         if call.untouched or not isinstance(call.value, m.ToolReturn):
             return call.output
         return replace(cast("Any", call).value, return_value=call.output)
+
+
+async def call_output_function(session: Session, called: OutputContext, output: Any, handler: Any) -> Any:
+    """Run an output function, which gets arguments of the model like a tool, with hooks around it."""
+    made = called.tool_call
+    arguments = (
+        made.args_as_dict() if made is not None else {"output": to_jsonable_python(output, fallback=str)}
+    )
+
+    def unchanged(new: dict[str, Any]) -> None:
+        if new != arguments:
+            raise ValueError("the arguments of an output function cannot be rewritten")
+
+    call = await call_tool(
+        session,
+        (
+            called.function_name or (made.tool_name if made is not None else "output"),
+            arguments,
+            made.tool_call_id if made is not None else None,
+        ),
+        lambda _new: handler(output),
+        check=unchanged,
+        shown=lambda value: to_jsonable_python(value, fallback=str),
+        pauses=(x.ModelRetry, x.ToolRetryError),
+    )
+    if call.done.exception is not None:
+        raise call.done.exception
+    if call.done.is_error:
+        raise x.ModelRetry(call.done.text)
+    return call.done.output if call.done.rewritten else call.value
 
 
 def _approval(ctx: RunContext[Any], pending: PendingCall) -> Approval:
