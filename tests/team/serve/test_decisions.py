@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from time import perf_counter
 
 from hookline import Engine
 from hookline.events import PRE_TOOL_USE, ToolCall
@@ -11,7 +12,7 @@ from hookline.handlers.registry import standard_handlers
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.team.serve.app import ServerLimits
-from hookline.team.serve.decide import Lifetimes
+from hookline.team.serve.decide import Decider, Lifetimes, ServedDecision
 from tests.handlers.calls import finished
 from tests.team.serve.servers import TOKEN, deciding, payload
 from tests.waiting import until, waits_for
@@ -191,3 +192,26 @@ def test_an_answer_of_an_unknown_version_is_not_read(tmp_path: Path) -> None:
             await caller.engine.close()
 
     finished(info())
+
+
+def test_a_builtin_is_answered_before_others_are_decided_and_is_late_by_its_arrival(tmp_path: Path) -> None:
+    """If each decision paused, a crowd would be decided before the first is answered, and all would be late."""
+    guard = (
+        '[[hooks.PreToolUse]]\nhooks = [{ name = "no", type = "builtin", command = "deny", args = ["no"] }]\n'
+    )
+
+    async def info() -> None:
+        async with deciding(tmp_path, guard) as server:
+            decider = Decider(server.engine, server.engine.loader.home, "x", 60.0, Lifetimes())
+            slots = asyncio.Semaphore(1)
+
+            def decision(old: float) -> "asyncio.Task[ServedDecision]":
+                return asyncio.create_task(decider.decide(payload("ls"), perf_counter() - old, slots))
+
+            assert (await decision(0)).status == 200
+            some = [decision(0) for _ in range(3)]
+            await asyncio.sleep(0)
+            assert [each.done() for each in some] == [True, True, True]
+            assert (await decision(60.0 - 1e-6)).status == 504
+
+    asyncio.run(info())
