@@ -10,13 +10,20 @@ from hookline.model.hook import Hook
 
 #: How alike a name must be to be mended without its user: PreToolBatch is not a misspelt PostToolBatch.
 CERTAIN = 0.85
-#: Words that people write for a field, and names of the field, as agents have them.
+#: Words that people write for a field or an event, and its names, as agents have them.
 _OTHER_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("cmd", "exec", "run", "script"), ("command", "bash")),
         **dict.fromkeys(("tool", "tools", "pattern"), ("matcher",)),
+        # More like PreModelCall, where an agent has that.
+        **dict.fromkeys(("pretoolcall", "beforetoolcall"), ("PreToolUse", "preToolUse", "BeforeTool")),
+        **dict.fromkeys(("posttoolcall", "aftertoolcall"), ("PostToolUse", "postToolUse", "AfterTool")),
     }
 )
+
+
+#: The fields of a group.
+_GROUP_SHAPES: Mapping[str, str] = MappingProxyType({"matcher": "text", "hooks": "a list of objects"})
 
 
 class LoadReport:
@@ -49,7 +56,10 @@ class LoadReport:
         if close is not None and path and path[-1] == name:
             from hookline.documents.edit import found_at  # noqa: PLC0415 only for a mistake
 
-            repair = Repair("rename", path, close)
+            # A value of the wrong shape would be a worse mistake under the right name.
+            shape = _GROUP_SHAPES.get(close, "anything") if what == "field" else "anything"
+            fits = misshaped(found_at(self.document.value, path), shape) is None
+            repair = Repair("rename", path, close) if fits else None
             beside = found_at(self.document.value, path[:-1])
             if isinstance(beside, Mapping) and close in beside:
                 fix = f"join it with {close} on line {self.document.where(*path[:-1], close).line}"
@@ -108,5 +118,7 @@ def about(
 
 def _same_thing(name: str, choices: Sequence[str]) -> str | None:
     """Return the choice that is another word for the name: `cmd` has more letters of `cwd` than of `command`."""
-    meant = _OTHER_WORDS.get(name.casefold(), ())
-    return next((each for each in meant if each in choices), None)
+    meant = [each for each in _OTHER_WORDS.get(name.casefold(), ()) if each in choices]
+    # An agent with an event in two spellings gives each another payload.
+    alike = (each for each in meant if each[:1].islower() == name[:1].islower())
+    return next(alike, meant[0] if meant else None)

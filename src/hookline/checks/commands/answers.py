@@ -93,7 +93,9 @@ _PRINT: Final = re.compile(
     r"""^[ \t]*print\([ \t]{0,9}f?(?:"([A-Za-z][^"\n]*)"|'([A-Za-z][^'\n]*)')[ \t]{0,9}\)[ \t]{0,9}$""",
     re.MULTILINE,
 )
-_EXITS: Final = re.compile(r"\b(?:sys\.)?exit(?:[ \t]{1,9}|\()(\d{1,3})\b")
+_EXITS: Final = re.compile(r"\b(?:sys\.)?exit(?:[ \t]{1,9}|\()(-?\d{1,3})\b")
+#: Python prints the text to stderr, and ends with 1.
+_EXITS_WITH_TEXT: Final = re.compile(r"""\b(?:sys\.exit|SystemExit)\(\s{0,9}f?["']""")
 
 
 class ScriptText(Struct, frozen=True):
@@ -158,7 +160,9 @@ def _quotes_over_lines(code: str) -> bool:
 
 def exit_codes(script: ScriptText) -> frozenset[int]:
     """Return the exit codes that it names."""
-    return frozenset(int(found) for found in _EXITS.findall(without_comments(script.text)))
+    text = without_comments(script.text)
+    says_why = script.language == "python" and _EXITS_WITH_TEXT.search(text) is not None
+    return frozenset(int(found) for found in _EXITS.findall(text)) | frozenset((1,) if says_why else ())
 
 
 def without_comments(text: str) -> str:
@@ -194,6 +198,10 @@ _ANSWERS: Final = (
                 "hookEventName": "EVENT", "permissionDecision": "deny", "permissionDecisionReason": "x",
             }
         },
+    ),
+    _Answer(
+        "unread-answer", '"decision": "deny"', re.compile(r"""["']decision\\?["']\s*:\s*\\?["']deny"""),
+        {"decision": "deny", "reason": "x"},
     ),
     _Answer("continue-false", '"continue": false', _CONTINUE, {"continue": False, "stopReason": "x"}),
 )  # fmt: skip
@@ -309,12 +317,14 @@ def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic
     guards = guards and bool(hook.policy.may & Capability.BLOCK)
     codes = exit_codes(script)
     says_more = any(answer.looks.search(script.text) for answer in _ANSWERS) or '"deny"' in script.text
-    if not guards or hook.waiting != "wait" or codes & {2} or 1 not in codes or says_more:
+    if not guards or hook.waiting != "wait" or codes & {2} or not codes & {1, -1} or says_more:
         return
     decoded = understood(hook, Exited(1))
     if decoded is None or decoded.outcome.votes or hook.reaction("crashed") == "block":
         return
-    message = f"{_named(script)} ends with exit 1, which does not block: {agent} goes ahead"
+    message = (
+        f"{_named(script)} ends with exit {1 if 1 in codes else -1}, which does not block: {agent} goes ahead"
+    )
     yield about(hook, "warning", "exit-1", message, "command", fix="exit 2, if it is to block")
 
 

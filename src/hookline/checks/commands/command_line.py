@@ -93,16 +93,18 @@ def _certain(commands: Sequence[ShellCommand], line: str) -> Iterator[tuple[str,
     before: tuple[str, ...] = ()
     for command in commands[:_MOST_COMMANDS]:
         # The reader names the script of an interpreter as a command, too.
-        interpreter = os.path.basename(before[0]) if before else ""
-        of_interpreter = command.words[0] in before[1:] and (
-            _INTERPRETERS.fullmatch(interpreter)
-            or (interpreter in _SCRIPT_RUNNERS and _SCRIPT.fullmatch(command.words[0]))
-        )
+        script, around = command.words[0], command.outer or before
+        interpreter = os.path.basename(around[0]) if around and script in around[1:] else ""
+        absolute = script.startswith(("/", "~", _MARK))
+        if interpreter in _SCRIPT_RUNNERS and _SCRIPT.fullmatch(script):
+            if absolute or not moved:
+                yield interpreter, script
+            continue
+        of_interpreter = _INTERPRETERS.fullmatch(interpreter)
         if command.base_name in _WRAPPERS or command.outer or of_interpreter:
             continue
         before = command.words
-        relative = not command.words[0].startswith(("/", "~", _MARK))
-        if not (moved and relative and "/" in command.words[0]):
+        if not (moved and not absolute and "/" in script):
             yield command.words
         if command.base_name in _ASKING or (first and _BRANCHES.search(line)):
             return
@@ -118,7 +120,7 @@ def _of_words(words: Sequence[str], variables: "_Variables", *, bare: bool) -> I
     else:
         yield Program(program, "name", bare=bare)
     interpreter = os.path.basename(program)
-    if not _INTERPRETERS.fullmatch(interpreter):
+    if not _INTERPRETERS.fullmatch(interpreter) and interpreter not in _SCRIPT_RUNNERS:
         return
     script = _script(interpreter, words[1:])
     if script is not None and HOLE not in script:

@@ -215,7 +215,7 @@ def _existing(program: Program) -> str | None:
 
 def _path_fix(program: Program, guesses: _Guesses) -> str:
     """Suggest how to correct a path: its quotes, or a file with a similar name."""
-    if program.word.startswith("~"):
+    if program.word.startswith("~") and any("/~/" in path for path in program.paths):
         return f"no quotes around ~: write $HOME{program.word[1:]}"
     if any("$" in path for path in program.paths):
         return "double quotes: between single ones a shell fills in no variable"

@@ -24,6 +24,8 @@ Fields = Mapping[str, Any]  # an object of a settings file, for example an entry
 _TYPES: Mapping[str | None, type] = {"text": str, "a number": int, "true or false": bool}
 #: No timeout is longer: a year.
 LONGEST_TIMEOUT = 31_536_000
+#: Ends of names that say a unit.
+_UNITS = ("ms", "msec", "millis", "milliseconds", "sec", "secs", "seconds", "_s")
 
 
 class HookKind(Struct, frozen=True):
@@ -224,7 +226,11 @@ class EntryReader:
         else:
             known = [*self.common, *kind.fields]
             fix, close = self.file.report.meant(key, known), self.file.report.certain(key, known)
-            repair = None if close is None or close in self.entry else Repair("rename", (key,), close)
+            shape = self.file.shapes(self, kind).get(close or "", "anything")
+            # `timeoutMs` names a unit that the field may not have.
+            fits = close not in self.entry and misshaped(self.entry[key], shape) is None
+            fits = fits and not (close == "timeout" and key.lower().endswith(_UNITS))
+            repair = Repair("rename", (key,), close) if close is not None and fits else None
             message = f"no field is called {key!r}, so it is ignored"
             self.say("warning", "unknown-field", message, key, fix=fix, repair=repair)
 
