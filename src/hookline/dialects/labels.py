@@ -78,15 +78,15 @@ def _main_command(line: str) -> Sequence[str]:
     for word in re.findall(_WORDS, line, re.DOTALL):
         if word[0] in "|&;\n()":
             commands.append([])
-        elif not redirected and word[0] not in "<>" and (commands[-1] or not _is_prelude(word)):
+        elif (
+            not redirected
+            and word[0] not in "<>"
+            and (commands[-1] or not (word in _KEYWORDS or re.match(_ASSIGNMENT, word) is not None))
+        ):
             commands[-1].append(word.replace('"', "").replace("'", "").replace("\\ ", " "))
         redirected = word[0] in "<>"
     commands = [words for words in commands if words]
     return next((words for words in commands if words[0] not in _BEFORE), commands[0] if commands else ())
-
-
-def _is_prelude(word: str) -> bool:
-    return word in _KEYWORDS or re.match(_ASSIGNMENT, word) is not None
 
 
 def _named(words: Sequence[str], deepest: int) -> str:

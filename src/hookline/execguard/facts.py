@@ -68,7 +68,7 @@ class FactReader:
             try:
                 # execveat has a directory before the path, and flags behind all.
                 at = int(found.number != execs[0])
-                path, argv = _text(memory, given[at]), _texts(memory, given[at + 1], width)
+                path, argv = os.fsdecode(_bytes(memory, given[at])), _texts(memory, given[at + 1], width)
                 start, below = os.readlink(f"/proc/{found.tid}/cwd"), "cwd"
                 if at:
                     directory = struct.unpack("i", struct.pack("I", given[0] & 0xFFFFFFFF))[0]
@@ -204,10 +204,6 @@ def _identified(where: str) -> tuple[str, Identity | None]:
 
 def _identity(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _text(memory: int, address: int) -> str:
-    return os.fsdecode(_bytes(memory, address))
 
 
 def _bytes(memory: int, address: int) -> bytes:

@@ -48,7 +48,11 @@ class ForbiddenJudge:
             for path in one.paths:
                 forbidden = files.forbidden(path, below=below)
                 if forbidden is not None:
-                    yield _shown(path), f"is in {forbidden}, which may not be {_PAST[kind.access]}", ""
+                    yield (
+                        one_line(path.replace(HOLE, "…"), _LONGEST_SHOWN),
+                        f"is in {forbidden}, which may not be {_PAST[kind.access]}",
+                        "",
+                    )
         line = action.line
         if line is not None and self._reader.read(line).uncertain is not None:
             for forbidden in self._settings.paths:
@@ -153,7 +157,3 @@ def _hosts_in(text: str, host: str) -> Iterator[str]:
 
 def _is_in_host(character: str) -> bool:
     return character.isalnum() or (bool(character) and character in "-._")
-
-
-def _shown(path: str) -> str:
-    return one_line(path.replace(HOLE, "…"), _LONGEST_SHOWN)

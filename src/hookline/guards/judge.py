@@ -159,7 +159,10 @@ class GuardJudge:
                 yield GuardFinding("", why)
             yield from self._run(self._reader.read(line), "") if line is not None else ()
         elif line is not None:
-            if kind == "code" and _language(action) not in _SHELL_LANGUAGES:
+            if (
+                kind == "code"
+                and str(action.arguments.get("language") or "").casefold() not in _SHELL_LANGUAGES
+            ):
                 if len(line) > _LONGEST_CODE:
                     yield GuardFinding("", "", f"the code is longer than {_LONGEST_CODE} characters")
                 else:
@@ -407,10 +410,6 @@ def _is_source(flow: Flow, words: Sequence[str]) -> bool:
     # Code of another language reads a file that it names: `python3 -c 'print(open("notes.txt").read())'`.
     read = (*files.reads, *(name for text in files.code for name in re.findall(_OPENED, text)))
     return any(not flow.is_plain(file) for file in read)
-
-
-def _language(action: Action) -> str:
-    return str(action.arguments.get("language") or "").casefold()
 
 
 def _patterns(allow: Sequence[str]) -> Iterator[Glob]:

@@ -10,7 +10,6 @@ from hookline.checks.switches import switches_of
 from hookline.config.install.self_calls import own_entries_marked
 from hookline.config.load import Loader
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.hook import Hook
 
 #: Findings about every hook of an agent in a directory, and those about the hooks of one file.
 _OF_ALL = ("hooks-off", "untrusted-folder")
@@ -46,17 +45,15 @@ class SettingsCache:
         if agent not in self._loader.names or not os.path.isabs(directory):
             return SettingsHere()
         loaded = self._loader.directory(directory, [agent])
-        own = [hook for hook in own_entries_marked(loaded.hooks) if _is_own(hook, agent)]
+        own = [
+            hook for hook in own_entries_marked(loaded.hooks) if hook.calls_hookline and hook.dialect == agent
+        ]
         dialect = self._loader.dialect(agent)
         found = [*switches_of(dialect, directory, self._env), *loaded.diagnostics]
         files = {hook.where.file for hook in own}
         obstacles = tuple(_obstacle(each) for each in found if _hinders(each, files))
         events = frozenset(event.name for hook in own for event in dialect.asked_at(hook.event))
         return SettingsHere(obstacles, str(own[0].where) if own else "", events)
-
-
-def _is_own(hook: Hook, agent: str) -> bool:
-    return hook.calls_hookline and hook.dialect == agent
 
 
 def _hinders(finding: Diagnostic, files: set[str]) -> bool:

@@ -219,7 +219,7 @@ def _providers(
         {
             **own,
             "service.version": __version__,
-            **({} if "host.name=" in env.get(_ATTRIBUTES, "") else _host()),
+            **({} if "host.name=" in env.get(_ATTRIBUTES, "") else {"host.name": os.uname().nodename}),
             **({MACHINE: machine} if machine else {}),
         }
     )
@@ -241,10 +241,6 @@ def _providers(
     providers = [each for each in (tracers, meters) if each is not None]
     warnings.sending = True
     return Providers(tracers or NoOpTracerProvider(), meters or NoOpMeterProvider(), providers, warnings, ids)
-
-
-def _host() -> dict[str, str]:
-    return {"host.name": os.uname().nodename}
 
 
 def _of_one_process(env: Mapping[str, str]) -> Any:

@@ -95,13 +95,11 @@ def _assistant(message: Assistant) -> list[TextPart | ToolCallPart]:
         parts.append(TextPart(content=sendable(message.text)))
     for call in message.tool_calls:
         given = call.input
-        arguments = sendable(given) if isinstance(given, str) else _arguments(given)
+        arguments = (
+            sendable(given) if isinstance(given, str) else cast("dict[str, Any]", jsonable(dict(given)))
+        )
         parts.append(ToolCallPart(tool_name=call.name, args=arguments, tool_call_id=call.id))
     return parts
-
-
-def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    return cast("dict[str, Any]", jsonable(dict(given)))
 
 
 def _result(call: ToolUse, result: ToolMessage | None) -> ToolReturnPart:

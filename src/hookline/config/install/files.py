@@ -86,12 +86,10 @@ def refuse_unwritable(before: Snapshot) -> None:
     if not os.path.isdir(directory):
         raise InstallError(f"{directory} is not a directory, so {before.file} cannot be written")
     if not os.access(directory, os.W_OK | os.X_OK):
-        hint = ": run this as the administrator (sudo)" if _is_of_system(before.real) else ""
+        hint = (
+            ": run this as the administrator (sudo)" if before.real.startswith(("/etc/", "/Library/")) else ""
+        )
         raise InstallError(f"{directory} is not writable, so {before.file} cannot be written{hint}")
-
-
-def _is_of_system(file: str) -> bool:
-    return file.startswith(("/etc/", "/Library/"))
 
 
 def missing_directories(before: Snapshot) -> list[str]:

@@ -36,12 +36,12 @@ class TemplateError(HooklineError):
     """A prompt that cannot be parsed, or cannot be filled in."""
 
 
-def _go_name(key: str) -> str:
-    return "".join("ID" if part == "id" else part.capitalize() for part in key.split("_"))
-
-
 _NAMES: Mapping[str, str] = MappingProxyType(
-    {name: key for key in ("session_id", "cwd", "hook_event_name", *KEYS) for name in (key, _go_name(key))}
+    {
+        name: key
+        for key in ("session_id", "cwd", "hook_event_name", *KEYS)
+        for name in (key, "".join("ID" if part == "id" else part.capitalize() for part in key.split("_")))
+    }
 )
 
 

@@ -86,7 +86,10 @@ class PromptCompleter(Completer):
             self._listed = (cwd, time.monotonic())
         wanted = begun.casefold()
         found = sorted((_rank(file, wanted), file) for file in self._files if wanted in file.casefold())
-        return [Completion(_quoted(file), -len(begun) - 1) for _order, file in found[:_MOST_SHOWN]]
+        return [
+            Completion((f'@"{file}"' if " " in file else f"@{file}"), -len(begun) - 1)
+            for _order, file in found[:_MOST_SHOWN]
+        ]
 
 
 def _mention(before: str) -> str | None:
@@ -99,10 +102,6 @@ def _rank(file: str, wanted: str) -> tuple[int, int, str]:
     name = os.path.basename(file.rstrip("/")).casefold()
     first = 0 if file.casefold().startswith(wanted) else 1 if name.startswith(wanted) else 2
     return first, file.count("/"), file
-
-
-def _quoted(file: str) -> str:
-    return f'@"{file}"' if " " in file else f"@{file}"
 
 
 def _walk(top: str) -> Iterator[str]:

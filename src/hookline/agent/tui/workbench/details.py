@@ -131,7 +131,7 @@ def _got(engine: "Engine", call: "HookInvocation | None", redact: Any) -> Iterat
         yield from _section("it got", f"(it cannot be written: {type(problem).__name__}: {problem})")
         return
     if call.hook.kind == "command":
-        yield from _section("command", _command(spec))
+        yield from _section("command", " ".join([str(spec.command), *(spec.args or ())]))
     title = "it got on stdin" if call.hook.kind == "command" else "it got"
     yield from _section(title, _document(encoded.document, redact))
     if call.hook.kind == "command":
@@ -143,10 +143,6 @@ def _got(engine: "Engine", call: "HookInvocation | None", redact: Any) -> Iterat
         )
         shown.append(f"(and those of the session{f', without {names}' if without else ''})")
         yield from _section("variables", "\n".join(shown))
-
-
-def _command(spec: Any) -> str:
-    return " ".join([str(spec.command), *(spec.args or ())])
 
 
 def _document(document: bytes, redact: Any) -> str:

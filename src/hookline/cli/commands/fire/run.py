@@ -63,7 +63,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
             engine, session, request, decisions, loaded.diagnostics, agents, dry=args.dry_run
         )
         shown = show(firing.as_json() if args.json else firing.as_text(columns()), as_json=args.json)
-        for problem in (*engine.journal.problems, *_queue_problems(engine, decisions)):
+        for problem in (*engine.journal.problems, *(engine.jobs.problems if _has_durable(decisions) else ())):
             note(printable(f"hookline: {problem}"))
         held = report_held_back(_held_back(engine, decisions, firing), firing.redact)
         held = report_store(engine) or held
@@ -83,10 +83,6 @@ async def run(args: argparse.Namespace) -> ExitStatus:
 
 def _has_durable(decisions: Sequence[MatchResult]) -> bool:
     return any(one.prepared.hook.durable for one in decisions)
-
-
-def _queue_problems(engine: Engine, decisions: Sequence[MatchResult]) -> Sequence[str]:
-    return engine.jobs.problems if _has_durable(decisions) else ()
 
 
 def _held_back(engine: Engine, decisions: Sequence[MatchResult], firing: FireReport) -> Iterator[Hook]:

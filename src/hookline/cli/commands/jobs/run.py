@@ -25,7 +25,11 @@ def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
     try:
         if args.action == "list":
             return _list(args, queue)
-        if args.action in ("retry", "drop") and not args.words and _chooses(args):
+        if (
+            args.action in ("retry", "drop")
+            and not args.words
+            and (args.all or args.hook is not None or args.since is not None)
+        ):
             return _many(args, queue)
         return _one(args, queue, _found(queue, args.words))
     except DurableError as problem:
@@ -46,10 +50,6 @@ def _list(args: argparse.Namespace, queue: DurableFile) -> int:
     document = JobsDocument(queue=queue.path, jobs=jobs)
     status = show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
     return ExitStatus.PROBLEM if document.dead else status
-
-
-def _chooses(args: argparse.Namespace) -> bool:
-    return args.all or args.hook is not None or args.since is not None
 
 
 def _many(args: argparse.Namespace, queue: DurableFile) -> int:

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     if args.yes is not None:
         return _accept_named(found, args.yes)
     if args.diff:
-        return _show_difference(found)
+        return show(_difference(found)) or _status(found)
     return _show(found, as_json_document=args.json)
 
 
@@ -121,10 +121,6 @@ def _accept_named(found: Review, given: str) -> ExitStatus:
     left = len(found.pending) - len(entries)
     show(f"trusted {count_of(len(entries), 'item')}" + (f"; {left} more are not trusted" if left else ""))
     return ExitStatus.PROBLEM if left or (found.missed and not confirmed) else ExitStatus.OK
-
-
-def _show_difference(found: Review) -> ExitStatus:
-    return show(_difference(found)) or _status(found)
 
 
 def _difference(found: Review) -> str:

@@ -1,7 +1,7 @@
 """Show how guards do: which failed open, and which missed calls."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -248,7 +248,10 @@ def _holes(document: Document) -> Html | None:
     causes: dict[str, int] = {}
     for hole in holes:
         causes[hole["cause"]] = causes.get(hole["cause"], 0) + hole["count"]
-    marks = [h("span", f"{cause} {number(count)}", class_="chip") for cause, count in _by_count(causes)]
+    marks = [
+        h("span", f"{cause} {number(count)}", class_="chip")
+        for cause, count in sorted(causes.items(), key=lambda item: -item[1])
+    ]
     rows = [_hole(hole) for hole in holes[:_MOST_HOLES]]
     more = f"and {number(len(holes) - _MOST_HOLES)} more; " if len(holes) > _MOST_HOLES else ""
     return section(
@@ -258,10 +261,6 @@ def _holes(document: Document) -> Html | None:
         h("p", f"{more}all of them:", class_="soft"),
         command("hookline coverage --all"),
     )
-
-
-def _by_count(causes: Mapping[str, int]) -> Iterable[tuple[str, int]]:
-    return sorted(causes.items(), key=lambda item: -item[1])
 
 
 def _hole(hole: Mapping[str, Any]) -> Html:

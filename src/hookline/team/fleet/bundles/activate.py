@@ -301,7 +301,11 @@ class Activator:
         why = str(problem) if bundle is not None or key is None else f"published as {key[:80]}: {problem}"
         refusal = RejectedBundle(problem.code, why, self._clock(), name, revision)
         report = self.store.report()
-        others = [each for each in report.refused if not _is_same(each, refusal)]
+        others = [
+            each
+            for each in report.refused
+            if (each.code, each.name, each.revision) != (refusal.code, refusal.name, refusal.revision)
+        ]
         kept = replace(report, refused=(*others, refusal)[-_MOST_REFUSED:])
         with suppress(OSError):
             self._write(os.path.join(self.store.directory, REPORT), msgspec.json.encode(kept))
@@ -345,10 +349,6 @@ def _check_key(bundle: Bundle, key: str | None) -> None:
     """Check the key of an offer: an older bundle under a newer key would hide the newer one."""
     if key is not None and key != f"{bundle.name}.{bundle.revision}":
         raise BundleError("name", f"it was offered as {key[:80]!r}, and is {bundle.label}")
-
-
-def _is_same(one: RejectedBundle, other: RejectedBundle) -> bool:
-    return (one.code, one.name, one.revision) == (other.code, other.name, other.revision)
 
 
 def _make_directories(directory: str, mode: int) -> None:

@@ -230,7 +230,9 @@ def check(
 ) -> tuple[Loaded, tuple[Diagnostic, ...]]:
     """Return the hooks as machines will have them, and all findings of doctor about them, errors first."""
     file = os.path.join(source.directory, source.hooks)
-    loaded = read_hooks(loader, _hooks_text(source), file)
+    loaded = read_hooks(
+        loader, next(each.content for each in source.files if each.path == source.hooks), file
+    )
     origin = origin_of(_draft(source), source.directory)
     hooks = tuple(bundled(hook, origin) for hook in loaded.hooks)
     loaded = Loaded(hooks, loaded.diagnostics)
@@ -258,10 +260,6 @@ def require(said: Sequence[Diagnostic]) -> None:
     errors = [one for one in said if one.severity == "error"]
     if errors:
         raise ConfigError(errors)
-
-
-def _hooks_text(source: BundleSource) -> bytes:
-    return next(each.content for each in source.files if each.path == source.hooks)
 
 
 def _own_names(source: BundleSource, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
