@@ -247,14 +247,14 @@ def written_at(file: Path, at: float) -> Path:
     return file
 
 
-@pytest.mark.parametrize("place", ["~", "project"])
+@pytest.mark.parametrize("root", ["~", "project"])
 @pytest.mark.parametrize("agent", list(SWITCHES))
 def test_a_switch_that_is_older_than_the_calls_is_their_cause(
-    planted: Planted, agent: str, workspace: str
+    planted: Planted, agent: str, root: str
 ) -> None:
     name, text, says, setting = SWITCHES[agent]
     project = str(planted.cli.workspace.project)
-    file = written_at(planted.cli.write(f"~/{name}" if workspace == "~" else name, text), START + HOUR)
+    file = written_at(planted.cli.write(f"~/{name}" if root == "~" else name, text), START + HOUR)
     for at in (0.0, 2 * HOUR):
         if agent == "claude":
             session = planted.session(f"s{at}", at=START + at, cwd=project)
@@ -267,7 +267,7 @@ def test_a_switch_that_is_older_than_the_calls_is_their_cause(
             codex_session(planted.home, f"s{at}", project, ["rm -r x"], at=START + at)
     status, document = planted.coverage()
     (missed,) = document["missed"]
-    whose = "a file of yours" if workspace == "~" else "this project"
+    whose = "a file of yours" if root == "~" else "this project"
     assert (status, missed["cause"]) == (1, "settings")
     assert missed["why"].startswith(f"{file}:{says}{whose} makes ")
     assert missed["why"].endswith(f"; fix: remove {setting}")
