@@ -11,6 +11,7 @@ from uuid import uuid4
 from hookline.config.engine import Engine
 from hookline.engine.memory import memory_of
 from hookline.engine.session import Session, info_fields
+from hookline.events import PRE_TOOL_USE
 from hookline.host import SessionOptions
 
 T = TypeVar("T")
@@ -33,6 +34,21 @@ FIRED = frozenset({
 
 #: The framework's own object of a run, in `SessionInfo.extra` of hooks: its dependencies, its context or its state.
 RUN_CONTEXT = "run_context"
+
+
+def warn_once(engine: Engine, text: str) -> None:
+    """Log what a program gets wrong about its hooks, each thing once."""
+    warned = memory_of(engine).warned
+    if text not in warned:
+        warned.add(text)
+        logging.getLogger("hookline").warning("%s", text)
+
+
+def warn_of_later(session: Session) -> None:
+    """Log that another middleware stands between hooks and the tools, if there are hooks that judge calls."""
+    if session.has(PRE_TOOL_USE):
+        text = "another middleware comes after that of the hooks, which do not see what it changes: put theirs last"
+        warn_once(session.engine, text)
 
 
 def keep_run_context(session: Session, value: object) -> None:
@@ -68,11 +84,9 @@ class AdapterSessions:
     def _name_idle_hooks(self) -> None:
         """Log hooks that this adapter never calls, each once."""
         for hook in self._engine.hooks:
-            key = ("idle", hook.event.name, hook.name)
-            if hook.event.name not in self._fired and key not in memory_of(self._engine).warned:
-                memory_of(self._engine).warned.add(key)
-                text = "the hook %s never runs here: this adapter does not fire %s"
-                logging.getLogger("hookline").warning(text, hook.name, hook.event.name)
+            if hook.event.name not in self._fired:
+                text = f"the hook {hook.name} never runs here: this adapter does not fire {hook.event.name}"
+                warn_once(self._engine, text)
 
     async def close(self, session_id: str | None = None, reason: str = "other") -> None:
         """Fire SessionEnd for one conversation, or for all of them."""

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from agent_framework import Agent, Message, tool
+from agent_framework import Agent, Message, function_middleware, tool
 
 from hookline import Engine, SessionInfo, deny
 from hookline.adapters.agent_framework import HooklineMiddleware
@@ -137,3 +137,33 @@ def test_hooks_find_what_the_run_gives_its_tools() -> None:
         return seen
 
     assert asyncio.run(play()) == [{"user": "ann"}]
+
+
+def test_hooks_judge_what_a_later_middleware_repairs_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ran: list[int] = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return "paid"
+
+    @function_middleware
+    async def repair(context: Any, call_next: Any) -> None:
+        context.arguments = {"amount": 9}
+        await call_next()
+
+    wrong = ScriptedResponse(calls=(ScriptedCall("pay", {"sum": "nine"}, "c1"),))
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: deny("not today"), quick=True)
+            client = ScriptedClient(script=ModelScript((wrong, ScriptedResponse("done"))))
+            agent = Agent(client, tools=[pay], middleware=[*HooklineMiddleware(engine), repair])
+            await agent.run("go")
+
+    asyncio.run(play())
+    assert ran == []
+    assert "put theirs last" in caplog.text

@@ -427,7 +427,7 @@ def action_of_others(ran: Annotated[list[str], InjectedState("ran")]) -> str:
     return "acted"
 
 
-def test_hooks_guard_a_tool_that_only_a_later_middleware_knows() -> None:
+def test_hooks_guard_a_tool_that_only_a_later_middleware_knows(caplog: pytest.LogCaptureFixture) -> None:
     class State(AgentState[Any]):
         ran: list[str]
 
@@ -447,6 +447,7 @@ def test_hooks_guard_a_tool_that_only_a_later_middleware_knows() -> None:
 
     result = asyncio.run(play())
     assert result["ran"] == []
+    assert "put theirs last" in caplog.text
     assert [each.text for each in result["messages"]][-2:] == ["no", "done"]
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from hookline.adapters.agent_framework import messages as h
 from hookline.adapters.agent_framework.run import AgentRun
+from hookline.adapters.sessions import warn_of_later
 from hookline.adapters.tool_calls import call_tool, question_of
 from hookline.host import Approval, PendingCall
 
@@ -24,7 +25,11 @@ async def run_function(run: AgentRun, context: FunctionInvocationContext, call_n
     function: Any = context.function
     given = context.arguments
     arguments = given.model_dump() if isinstance(given, BaseModel) else dict(given)
-    if _problem(function, arguments) is not None:  # the framework has an answer to it
+    innermost = getattr(call_next, "__name__", "") == "final_wrapper"
+    if not innermost:
+        warn_of_later(run.session)
+    wrong = _problem(function, arguments) is not None
+    if wrong and innermost:  # the framework has an answer to it
         await call_next()
         return
     call_id = context.metadata.get("call_id")
@@ -45,7 +50,8 @@ async def run_function(run: AgentRun, context: FunctionInvocationContext, call_n
             run.session,
             (function.name, arguments, call_id),
             invoke,
-            check=lambda new: _check(function, new),
+            # A later middleware may repair what the model gave.
+            check=lambda new: None if wrong and new == arguments else _check(function, new),
             shown=h.shown_result,
             later=later,
         )

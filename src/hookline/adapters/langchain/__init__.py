@@ -25,7 +25,14 @@ from hookline.adapters.failures import tell_failure
 from hookline.adapters.langchain import messages as h
 from hookline.adapters.langchain.messages import ENDED, HooklineState
 from hookline.adapters.langchain.runs import graph_runs
-from hookline.adapters.sessions import MOST_SESSIONS, AdapterSessions, inside, keep_run_context, sub_agent
+from hookline.adapters.sessions import (
+    MOST_SESSIONS,
+    AdapterSessions,
+    inside,
+    keep_run_context,
+    sub_agent,
+    warn_of_later,
+)
 from hookline.adapters.tool_calls import call_tool
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SessionOptions
@@ -161,6 +168,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def _call(self, request: ToolCallRequest, handler: Any, innermost: bool) -> Any:
         use, tool, session = request.tool_call, request.tool, self._session(request.state)
+        if not innermost:
+            warn_of_later(session)
         try:
             h.check(tool, use["args"])
         except ValueError:

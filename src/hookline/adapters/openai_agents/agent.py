@@ -1,7 +1,6 @@
 """Copy agents of the OpenAI Agents SDK with hooks on their models, tools and handoffs."""
 
 import json
-import logging
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -17,8 +16,8 @@ from pydantic_core import to_jsonable_python
 from hookline.adapters.openai_agents.local_tools import RawCall, local_tool
 from hookline.adapters.openai_agents.model import HookedModel, RunHooks, user_item
 from hookline.adapters.openai_agents.nested import NestedRunner, agents_run_by
+from hookline.adapters.sessions import warn_once
 from hookline.adapters.tool_calls import call_tool
-from hookline.engine.memory import memory_of
 from hookline.events import PRE_TOOL_USE
 from hookline.host import Approval, HostCall
 
@@ -83,11 +82,10 @@ class HookedAgents:
 
     def _name_unseen(self, tool: Any) -> None:
         """Log tools whose calls hooks cannot judge, each kind once."""
-        session, kind = self._run.session, type(tool).__name__
-        warned = memory_of(session.engine).warned
-        if session.has(PRE_TOOL_USE) and ("unseen", kind) not in warned:
-            warned.add(("unseen", kind))
-            logging.getLogger("hookline").warning("hooks do not see the calls of a %s of this agent", kind)
+        session = self._run.session
+        if session.has(PRE_TOOL_USE):
+            text = f"hooks do not see the calls of a {type(tool).__name__} of this agent"
+            warn_once(session.engine, text)
 
 
 class _HookedTool:
