@@ -1,6 +1,7 @@
 """`hookline install --exec-guard`: the agent's own setting names a shell under the exec guard."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -89,6 +90,13 @@ def test_doctor_shows_the_shell_and_a_project_that_replaces_it(where: Workspace)
 
     assert "shell-unguarded" in codes(doctor(where))
     assert "settings.local.json chooses /bin/bash" in " ".join(command(where, "doctor").stdout.split())
+
+
+def test_a_pipe_in_place_of_a_projects_settings_holds_nothing_up(where: Workspace) -> None:
+    install(where, "claude-code", "--exec-guard")
+    (where.project / ".claude").mkdir()
+    os.mkfifo(where.project / ".claude" / "settings.json")
+    assert "shell-unguarded" not in codes(doctor(where))
 
 
 def test_doctor_says_that_the_shell_is_gone(where: Workspace) -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from hookline.config.install.files import snapshot
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallError, Site, located, without
 from hookline.documents.document import format_of, read_document
@@ -84,9 +85,8 @@ def other_shells(dialect: Dialect, project: str) -> Iterator[tuple[str, str]]:
     for name in dialect.project_files if dialect.shell_setting else ():
         file = os.path.join(project, name)
         try:
-            with open(file, encoding="utf-8") as opened:
-                found = shell_in(dialect, file, opened.read())
-        except (OSError, ValueError):
+            found = shell_in(dialect, file, snapshot(file).text)
+        except InstallError:
             continue
         if found:
             yield file, found
