@@ -34,7 +34,7 @@ from hookline.execguard.probe import Level, capabilities
 from hookline.execguard.ready import Supervisors
 from hookline.execguard.supervision import MOST_DENIALS, CallContext, ExecDecider
 from hookline.execguard.supervisor import refusal
-from hookline.hook.daemon.directory import DirectoryError, open_directory, peer
+from hookline.hook.daemon.directory import Directory, DirectoryError, open_directory, peer
 from hookline.hook.daemon.protocol import (
     ANSWER,
     BEGINS,
@@ -197,12 +197,23 @@ def _environment_of(process: int | str) -> dict[str, str]:
 
 
 def _start_server(agent: int) -> None:
-    """Start a server for the agent. Without one, each command has a supervisor of its own, only later."""
-    with contextlib.suppress(OSError):
+    """Start a server for the agent, if it has none. Without one, each command has a supervisor of its own, only later."""
+    with contextlib.suppress(OSError, DirectoryError):
+        place = open_directory(create=True)
+        try:
+            if _is_served(_address(place, agent)):
+                return  # it is confined otherwise than this call
+        finally:
+            place.close()
         words = [sys.executable, "-I", "-m", "hookline", "run", "--shell-server", str(agent)]
         nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
         actions = [nothing, (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
         os.posix_spawn(sys.executable, words, os.environ, file_actions=actions, setsid=True)
+
+
+def _address(place: Directory, agent: int) -> str:
+    """Return the address of the server's socket, through a directory that is held open."""
+    return f"/proc/self/fd/{place.descriptor}/{_SOCKET.format(agent)}"
 
 
 async def serve_shells(agent: int) -> int:
@@ -213,7 +224,7 @@ async def serve_shells(agent: int) -> int:
         place = open_directory(create=True)
     except (OSError, DirectoryError, HomeError):
         return CANNOT_RUN
-    name = f"/proc/self/fd/{place.descriptor}/{_SOCKET.format(agent)}"
+    name = _address(place, agent)
     if _is_served(name):
         return 0
     server = _Server(agent)
