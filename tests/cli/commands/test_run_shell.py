@@ -169,6 +169,34 @@ def test_a_shell_that_is_confined_otherwise_is_not_run_by_the_server(agent: Agen
     assert agent.call("ulimit -n; touch made", files=200)[:2] == [126, "200\n"]
 
 
+#: Asks a server for a command that an ask rule is about, as if the agent had started it.
+_POSING = """
+import os, socket, sys
+from hookline import __version__
+from hookline.hook.daemon.protocol import RelayRequest, read_frame, write_request
+words = ("run", "--shell", "bash", "--", "-c", "mkdir hidden")
+asked = write_request(RelayRequest(__version__, os.getcwd(), words, dict(os.environ), b""))
+with socket.socket(socket.AF_UNIX) as to:
+    to.connect(sys.argv[1])
+    socket.send_fds(to, [asked], [0, 1, 2])
+    kind, _body = read_frame(to.recv(65536))
+    print(kind.decode())
+    if kind == b"B":
+        to.send(b"G")
+        to.recv(65536)
+"""
+
+
+def test_a_guarded_command_cannot_pose_as_the_agent(agent: Agent) -> None:
+    agent.served()
+    (agent.project / "pose.py").write_text(_POSING)
+
+    code, out, _err = agent.call(f"{sys.executable} pose.py {agent.socket}")
+
+    assert (code, out.strip()) == (0, "V")
+    assert not (agent.project / "hidden").exists()
+
+
 def test_what_a_command_leaves_running_stays_guarded(agent: Agent) -> None:
     agent.served()
     os.mkfifo(agent.project / "go")

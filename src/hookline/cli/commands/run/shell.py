@@ -197,7 +197,7 @@ def _environment_of(process: int | str) -> dict[str, str]:
 
 
 def _start_server(agent: int) -> None:
-    """Start a server for the agent, if it has none. Without one, each command has a supervisor of its own, only later."""
+    """Start a server for the agent, if it has none. Without one, commands have supervisors, too, only later."""
     with contextlib.suppress(OSError, DirectoryError):
         place = open_directory(create=True)
         try:
@@ -302,10 +302,14 @@ class _Server:
     async def _call(self, connection: socket.socket) -> None:
         streams: list[int] = []
         try:
-            if peer(connection)[1] != os.getuid():
+            process, user = peer(connection)
+            if user != os.getuid():
                 return
+            # What the agent starts was judged by its line; what a guarded command asks for was not.
+            is_agents = _facts_of(process) == (b"%d" % self._agent, *_facts_of("self")[1:])
             request = await _read(connection, streams)
-            reply = await self._answer(connection, request, streams)
+            refused = frame(REFUSED, b"version")
+            reply = await self._answer(connection, request, streams) if is_agents else refused
             await asyncio.get_running_loop().sock_sendall(connection, reply)
         except (OSError, ProtocolError, ValueError):
             pass  # the shell is gone, or it was none
@@ -328,7 +332,13 @@ class _Server:
         if await loop.sock_recv(connection, 1) != GO:
             raise ProtocolError("the shell did not agree")
         # From here on the relay does not run the command itself.
-        pid, channel, early = self._supervisors.hand_over(job, rules, (streams[0], streams[1], streams[2]))
+        try:
+            pid, channel, early = self._supervisors.hand_over(
+                job, rules, (streams[0], streams[1], streams[2])
+            )
+        except OSError:
+            self._supervisors.close()  # the next call begins anew
+            raise
         self._children.add(pid)
         said = os.dup(streams[2])
         try:
@@ -363,6 +373,16 @@ async def _end(command: FollowedCommand, connection: socket.socket, supervisor: 
                 break
     gone.cancel()
     return await ending
+
+
+def _facts_of(process: int | str) -> tuple[bytes, ...]:
+    """Return the parent of a process, and how its system calls are filtered; nothing if it is gone."""
+    try:
+        with open(f"/proc/{process}/status", "rb") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return ()
+    return tuple(line.split()[-1] for line in lines if line.startswith((b"PPid:", b"Seccomp")))
 
 
 def _tell(stream: int, text: str) -> None:
