@@ -31,7 +31,7 @@ def main(env: Mapping[str, str], inherited: int) -> None:
         try:
             _send_all(file, send)
         finally:
-            os.close(lock)
+            file.release(lock)
         # A call that wrote while we had the lock has left it to us.
         lock = file.lock() if file.is_there() else None
 

@@ -10,6 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
 
@@ -102,16 +103,19 @@ class SpoolFile:
 
     def take(self, seconds: float) -> bytes:
         """Return what was written, and remove it. Calls that have the file open get this time to write."""
-        path = f"{self.path}.jsonl"
         try:
-            os.rename(path, f"{path}.sending")
+            with open(f"{self.path}.jsonl", "rb") as stream:
+                os.unlink(stream.name)
+                time.sleep(seconds)
+                return stream.read(2 * MOST_BYTES)
         except FileNotFoundError:
             return b""
-        time.sleep(seconds)
-        with open(f"{path}.sending", "rb") as stream:
-            found = stream.read(2 * MOST_BYTES)
-        os.unlink(f"{path}.sending")
-        return found
+
+    def release(self, lock: int) -> None:
+        """Give up the lock, and leave no file of it: every other set of variables has one."""
+        with suppress(FileNotFoundError):
+            os.unlink(f"{self.path}.lock")
+        os.close(lock)
 
 
 class Spool:
