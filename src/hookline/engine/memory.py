@@ -173,6 +173,8 @@ class HookedSession:
         self._once_marks: set[object] = set()
         self._last_call: TranslationCache | None = None
         self._hooks: dict[str, Hook] = {}
+        #: True if it has or had hooks beside the engine's: then its lanes are merged.
+        self._merges = parent is not None
         self._version = 0
         self._store = memory_of(engine).store
         self._merged_lanes: dict[str, Lanes] = {}
@@ -182,6 +184,7 @@ class HookedSession:
         """Add a hook of `engine.make_hook` for this session. Returns the id to remove it by."""
         hook_id = str(memory_of(self.engine).next_number())
         self._hooks[hook_id] = hook
+        self._merges = True
         self._version += 1
         return hook_id
 
@@ -221,7 +224,7 @@ class HookedSession:
 
 def lanes_of(session: HookedSession, event_name: str) -> Lanes:
     """Return the active lanes of a session: the engine's, then those of its own hooks."""
-    if session._hooks or session.parent is not None:
+    if session._merges:
         return session._merged().get(event_name, ())
     return session._store.lanes.get(event_name, ())
 

@@ -140,7 +140,7 @@ class Session(HookedSession, HostCalls):
         except AttributeError:
             raise self._not_an_event(event, "has({})") from None
         # A host that asks first must still call, to be refused.
-        if self._hooks or self.parent is not None:
+        if self._merges:
             return event.name in self._merged() or self.closed
         return self._closed or self.engine.closed
 
