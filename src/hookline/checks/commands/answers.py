@@ -220,9 +220,13 @@ def answers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _of_script(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
-    for answer in _ANSWERS:
-        if answer.looks.search(without_comments(script.text)):
-            yield from _dead_answer(hook, answer, script, agent)
+    given = [answer for answer in _ANSWERS if answer.looks.search(without_comments(script.text))]
+    # A script for several agents has the answers of each: one of them is this agent's.
+    read = {answer.code for answer in given if _is_read(hook, answer)}
+    for answer in (each for each in given if each.code not in read):
+        unread = f"which {agent} ignores at {hook.policy.event_name}"
+        message = f"{_named(script)} answers {answer.says}, {unread}"
+        yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
     yield from _unframed(hook, script, agent)
     yield from _ends_the_turn(hook, script)
     yield from _no_block(hook, script, agent)
@@ -248,17 +252,15 @@ def _unread_text(hook: Hook, words: str, script: ScriptText, agent: str) -> Iter
         yield about(hook, "warning", "unread-output", message, "command", fix=fix)
 
 
-def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
+def _is_read(hook: Hook, answer: _Answer) -> bool:
+    """Return True if the agent reads this form of decision at the hook's event."""
     sample: dict[str, Any] = {
         key: {**value, "hookEventName": hook.policy.event_name} if key == "hookSpecificOutput" else value
         for key, value in answer.sample.items()
     }
     # Some agents read the fields of an answer without a table around them.
     flat = {**sample, **sample.get("hookSpecificOutput", {})}
-    if not decides(hook, sample) and not decides(hook, flat):
-        unread = f"which {agent} ignores at {hook.policy.event_name}"
-        message = f"{_named(script)} answers {answer.says}, {unread}"
-        yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
+    return decides(hook, sample) or decides(hook, flat)
 
 
 def _unframed(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:

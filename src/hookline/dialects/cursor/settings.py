@@ -62,7 +62,7 @@ class ArgumentCondition(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        return self.inner.text
+        return f"{self.argument} matches {self.inner.text}"
 
     def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
         del event, info
