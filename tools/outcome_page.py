@@ -138,7 +138,7 @@ _FIELDS: Mapping[str, str] = {
     "Called.project": "The directory of the project.",
     "Called.caller": "The agent that called: the name of its dialect, `hookline agent`, or what a host calls itself "
     "(`Journal(caller=...)`).",
-    "Called.origin": "`fire` or `bench`, if that command only tried the hooks.",
+    "Called.origin": "`fire`, if that command only tried the hooks.",
     "Called.payload": "The id of its payload in `payloads.jsonl`, if the user keeps payloads.",
 }
 

@@ -135,7 +135,7 @@ def test_a_rule_on_trial_is_compared_with_what_is_in_force(cli: InProcess) -> No
     } == {"none>block": (4, 4)}
     assert backtest(cli, "--rule", "deny Bash(never-run *)", "--diff")["changes"] == {}
     ran = cli.call("backtest", "--diff")
-    assert (ran.status, "give what to try" in ran.stderr) == (1, True)
+    assert (ran.status, "--diff needs --config or --rule" in ran.stderr) == (1, True)
 
 
 def test_two_configurations_are_compared_moment_by_moment(cli: InProcess) -> None:

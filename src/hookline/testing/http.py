@@ -114,7 +114,7 @@ class AnsweringPoster(HttpResponses):
         if found is None:
             self._unexpected.append(target.shown)
             return Failed(
-                "transport", f"{target.shown}: no response was added for it: hooks.http.add_response()"
+                "transport", f"{target.shown}: no response is set for it; call hooks.http.add_response()"
             )
         found.used += 1
         return found.reply
@@ -129,9 +129,7 @@ class AnsweringPoster(HttpResponses):
             for each in self._responses
             if not each.used and not each.optional
         ]
-        asked = [
-            f"an http hook posted to {each}, and no response was added for it" for each in self._unexpected
-        ]
+        asked = [f"an http hook posted to {each}, and no response is set for it" for each in self._unexpected]
         return [*unused, *asked]
 
 

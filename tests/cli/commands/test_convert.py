@@ -658,7 +658,7 @@ def test_text_is_the_file_and_what_is_not_as_it_was_is_named(convert: Convert) -
         ((FILES["claude-code"], "--to", "codexx"), "{}", "did you mean 'codex'?"),
         ((FILES["claude-code"], "--to", "opencode"), "{}", "hookline install opencode --hooks all"),
         ((FILES["claude-code"], "--to", "native"), "{}", "unknown agent 'native'"),
-        ((FILES["claude-code"], "--to", "claude-code"), "{}", "is a file of Claude Code already"),
+        ((FILES["claude-code"], "--to", "claude-code"), "{}", "is already a file of Claude Code"),
         (("none.json", "--to", "codex"), "{}", "none.json"),
         (("some.json", "--to", "codex"), '{"hooks": {}}', "say whose it is with --from"),
         ((FILES["claude-code"], "--to", "codex"), "{not json", "settings.json:1"),

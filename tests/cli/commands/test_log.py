@@ -144,7 +144,7 @@ def test_an_event_that_is_misspelt_says_the_nearest(where: Workspace, log: Log) 
     write_runs(where, *STORY)
     ran = log("--event", "PreTolUse")
     assert (ran.status, ran.stdout.split()[0]) == (0, "no")
-    assert ran.stderr.endswith("no run is of an event called 'PreTolUse'; did you mean 'PreToolUse'?\n")
+    assert ran.stderr.endswith("no run of an event called 'PreTolUse'; did you mean 'PreToolUse'?\n")
 
 
 @pytest.mark.parametrize(

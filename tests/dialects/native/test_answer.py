@@ -231,7 +231,7 @@ def test_a_reason_without_a_decision_is_listed():
             specific(updatedPermissions=[{"mode": "plan"}]),
             "updatedPermissions: Object missing required field",
         ),
-        ({"permissionDecision": "deny"}, "permissionDecision is outside hookSpecificOutput"),
+        ({"permissionDecision": "deny"}, "permissionDecision has no effect outside hookSpecificOutput"),
         ({"systemMessage": True}, "systemMessage is true or false, not text"),
     ],
 )

@@ -107,7 +107,7 @@ class EditQueue:
         self, real: str, content: bytes, old: FileContent | None, workplace: Workplace, limit: WorkLimit
     ) -> None:
         if len(content) > LARGEST_EDITED:
-            raise ToolError(f"That would be {len(content)} bytes; at most {LARGEST_EDITED} are written.")
+            raise ToolError(f"That would be {len(content)} bytes; Edit writes at most {LARGEST_EDITED}.")
         if old is None:
             os.makedirs(os.path.dirname(real), exist_ok=True)
         if limit.cancelled:

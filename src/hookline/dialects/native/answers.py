@@ -111,7 +111,7 @@ class Reader(AnswerReader, kw_only=True):
                 self.edits.append(Rewrite(value, field=rewritten))
         elif where == TOP and key == "permissionDecision":
             raise UnreadableAnswerError(
-                "permissionDecision is outside hookSpecificOutput, where it has no effect"
+                "permissionDecision has no effect outside hookSpecificOutput; move it there"
             )
         else:
             elsewhere = where == SPECIFIC and key in _REWRITING  # of another event

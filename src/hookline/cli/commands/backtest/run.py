@@ -59,9 +59,7 @@ def _configurations(args: argparse.Namespace) -> tuple[Configuration, Configurat
     if args.diff is None:
         return trial, None
     if not args.diff and not rules and files is None:
-        raise RequestError(
-            "--diff compares with the hooks active now: give what to try, with --config or --rule"
-        )
+        raise RequestError("--diff needs --config or --rule, to compare with the active hooks")
     old = (os.path.abspath(args.diff),) if args.diff else None
     before = Configuration(files=old, dialect=args.dialect, declared=declared, trust=args.trust, keep=keep)
     return trial, before

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
             f"{target.title} has no file with hooks; `{instead}` runs those of other agents there"
         )
     if source.name == target.name:
-        raise RequestError(f"{args.words[0]} is a file of {source.title} already")
+        raise RequestError(f"{args.words[0]} is already a file of {source.title}")
     document = layer_of(source, ConfigPath(file, "flag")).document
     if not isinstance(document.value, dict):
         problems = "; ".join(map(str, document.diagnostics))

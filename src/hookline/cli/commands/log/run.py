@@ -205,7 +205,7 @@ def _suggest_events(names: Sequence[str]) -> None:
         if meant is not None:
             note(
                 one_line(
-                    f"hookline log: no run is of an event called {name[:100]!r}; did you mean {meant!r}?", 300
+                    f"hookline log: no run of an event called {name[:100]!r}; did you mean {meant!r}?", 300
                 )
             )
 

@@ -333,7 +333,7 @@ class Activator:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise UnwritableStoreError(
-                f"{file} cannot be written: {problem.strerror}; run it as the user who keeps bundles there"
+                f"{file} cannot be written: {problem.strerror}; run this as the user who owns that directory"
             ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
