@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.lanes import Lane
-from hookline.engine.memory import counts_of, lanes_of, memory_of
+from hookline.engine.memory import EngineMemory, counts_of, lanes_of, memory_of
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import BLOCKS_LOOP, HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
@@ -43,7 +43,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     if not lanes:
         return PASS
 
-    state = DispatchState(session, event, payload, len(lanes) == 1)
+    state = DispatchState(session, memory_of(session.engine), event, payload, len(lanes) == 1)
     for lane in lanes:  # later lanes still run, so audit hooks see blocked calls
         selected = select(lane, event, state.payload, session)  # matcher, condition, once
         answers = run_lane(lane, state, selected) if selected else []  # run, decode, judge
@@ -77,6 +77,7 @@ class DispatchState(Struct, eq=False):
     """One running dispatch: the payload as the hooks so far left it, and the outcome so far."""
 
     session: "Session"
+    memory: EngineMemory
     event: EventSpec[Any]
     payload: Any
     #: True if there is one lane, so no other lane can rewrite what it judged.
@@ -155,7 +156,7 @@ class DispatchState(Struct, eq=False):
 
     def notice(self, hook: Hook, about: str, text: str) -> Outcome:
         """Report a mistake in a hook, once."""
-        warned, key = memory_of(self.session.engine).warned, (about, hook.event.name, hook.name, hook.where)
+        warned, key = self.memory.warned, (about, hook.event.name, hook.name, hook.where)
         if key in warned:
             return PASS
         if len(warned) >= _MOST_WARNINGS:

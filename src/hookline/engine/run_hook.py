@@ -23,7 +23,7 @@ from hookline.engine.judge import (
     attributed,
     decode_and_judge,
 )
-from hookline.engine.memory import memory_of, translated_call
+from hookline.engine.memory import translated_call
 from hookline.engine.prepared_hook import PreparedHook, begin_by
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Outcome, Vote
@@ -246,9 +246,7 @@ def call_for(
 ) -> HookInvocation:
     session, hook = state.session, prepared.hook
     limit = hook.timeout if timeout is None else min(timeout, hook.timeout)
-    call = HookInvocation(
-        hook, state.event, payload, session.info, limit, memory_of(session.engine).next_number()
-    )
+    call = HookInvocation(hook, state.event, payload, session.info, limit, state.memory.next_number())
     if prepared.doubt:
         call.match_doubt = prepared.doubt
     return call
@@ -292,7 +290,7 @@ def begin_handler(
     engine = state.session.engine
     if engine.closed:
         return Failed("not_started", "the engine is closed", engine_closed=True)
-    if memory_of(engine).breakers:
+    if state.memory.breakers:
         from hookline.engine.breaker import refusal  # noqa: PLC0415 only where a hook has failed
 
         why = refusal(engine, prepared, call)
@@ -411,7 +409,7 @@ def record(
     """Write the run to the journal. Its time excludes waiting for a slot."""
     session = state.session
     info, engine, journal = session.info, session.engine, session.engine.journal
-    if judged.failure is not None or memory_of(engine).breakers:
+    if judged.failure is not None or state.memory.breakers:
         from hookline.engine.breaker import note  # noqa: PLC0415 as above
 
         note(engine, prepared, call, judged)

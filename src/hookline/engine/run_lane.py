@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hookline.engine.background import deliver
 from hookline.engine.judge import CANCELLED, IN_BACKGROUND, SKIPPED, Judgement, decode_and_judge
 from hookline.engine.lanes import Lane
-from hookline.engine.memory import memory_of, translated_call
+from hookline.engine.memory import translated_call
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import (
     HookAnswer,
@@ -77,9 +77,7 @@ def _start_background_hooks(
     refused: list[HookAnswer] = []
     in_turn: list[PreparedHook] = []
     for prepared in selected:
-        durable = prepared.hook.in_background and (
-            prepared.hook.durable or memory_of(state.session.engine).all_durable
-        )
+        durable = prepared.hook.in_background and (prepared.hook.durable or state.memory.all_durable)
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order) and not durable:
             in_turn.append(prepared)
             continue

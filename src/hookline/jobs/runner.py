@@ -453,7 +453,12 @@ class JobRunner:
             stored.doubt,
         )
         prepared = PreparedHook(hook, engine.handlers.get(hook.kind))
-        return _Made(DispatchState(session, hook.event, payload), prepared, call, stored.event_id)
+        return _Made(
+            DispatchState(session, memory_of(session.engine), hook.event, payload),
+            prepared,
+            call,
+            stored.event_id,
+        )
 
     def _own(self, stored: StoredCall) -> "tuple[Engine, Hook] | None":
         """Return a hook made in code by this engine.
