@@ -122,7 +122,9 @@ class Engine(RemembersHooks):
         #: Answers when hooks ask about a call of `Session.tool`; None turns each ask into a denial.
         self.approve = approve
         if approve is not None:
-            _check_approve(approve)
+            _check_callback("approve", approve, "ApprovalRequest")
+        if on_hook_error is not None:
+            _check_callback("on_hook_error", on_hook_error, "HookError")
         #: Called with each hook that gives no answer; the log `hookline` has the same.
         self.on_hook_error = on_hook_error
         #: The meaning of the program's tools, where their names are not canonical.
@@ -301,7 +303,7 @@ class Engine(RemembersHooks):
         if self.closed:
             raise EngineClosedError
         if approve is not None:
-            _check_approve(approve)
+            _check_callback("approve", approve, "ApprovalRequest")
         if parent is not None and getattr(parent, "engine", None) is not self:
             from hookline.engine.host.misuse import wrong_parent  # noqa: PLC0415 only for a mistake
 
@@ -500,16 +502,16 @@ class Engine(RemembersHooks):
         await self.close()
 
 
-def _check_approve(approve: Any) -> None:
-    """Raise TypeError for an approver that cannot be called with one question."""
+def _check_callback(name: str, given: Any, gets: str) -> None:
+    """Raise TypeError for a function of the host's that cannot be called with one argument."""
     import inspect  # noqa: PLC0415 hosts without an approver do without
 
     try:
-        inspect.signature(approve).bind(None)
+        inspect.signature(given).bind(None)
     except ValueError:  # some callables written in C have no signature
         return
     except TypeError:
-        raise TypeError(f"approve is a function of one ApprovalRequest, not {approve!r}") from None
+        raise TypeError(f"{name} is a function of one {gets}, not {given!r}") from None
 
 
 def hooks_of(

@@ -32,6 +32,7 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
+from hookline.host import PendingCall
 from hookline.testing import Hooks
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -405,3 +406,41 @@ def test_background_hooks_of_an_engine_that_is_not_closed(code: str, translated:
     assert len(warned) == len(translated), done.stderr
     for names, line in zip(translated, warned, strict=True):
         assert ENDED.format(names) in line
+
+
+_WAITING = PendingCall(tool_name="pay", tool_input={}, given={}, reason="money")
+
+
+#: Calls of a host with a wrong argument, and the error.
+_WRONG: tuple[tuple[str, tuple[Any, ...], dict[str, Any], str], ...] = (
+    ("tool", ("pay", {}), {"run": None}, "run is a function of the tool's arguments, not None"),
+    ("tool", ("pay", {}), {"run": print, "check": 5}, "check is a function of the tool's arguments, not 5"),
+    ("resume", ({}, True), {"run": print}, "pending is a PendingCall, not {}"),
+    ("resume", (_WAITING, "yes"), {"run": print}, "approval is True, False or an Approval, not 'yes'"),
+    ("model", (None,), {}, "takes a list of messages, each an object, not None"),
+)
+
+
+@pytest.mark.parametrize(("name", "given", "options", "problem"), _WRONG)
+def test_a_wrong_argument_of_a_hosts_call_is_named(
+    name: str, given: tuple[Any, ...], options: dict[str, Any], problem: str
+) -> None:
+    async def play() -> None:
+        await getattr(Engine().session("s"), name)(*given, **options)
+
+    with pytest.raises(TypeError, match=problem):
+        asyncio.run(play())
+
+
+def test_arguments_that_are_no_object_are_refused() -> None:
+    ran: list[Any] = []
+    given: Any = ["rm", "-rf"]
+    done = asyncio.run(Engine().session("s").tool("pay", given, run=ran.append))
+    assert done.refused == "The arguments do not fit: they are no object: ['rm', '-rf']"
+    assert ran == []
+
+
+def test_on_hook_error_takes_the_error() -> None:
+    report: Any = 5
+    with pytest.raises(TypeError, match="on_hook_error is a function of one HookError, not 5"):
+        Engine(on_hook_error=report)

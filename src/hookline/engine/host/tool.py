@@ -110,6 +110,12 @@ class ToolOptions(Struct, frozen=True, kw_only=True):
     #: The call needs the user's permission, and why; a hook that allows it is enough.
     needs_approval: str | bool = False
 
+    def __post_init__(self) -> None:
+        if not callable(self.run):
+            raise TypeError(f"run is a function of the tool's arguments, not {self.run!r:.100}")
+        if self.check is not None and not callable(self.check):
+            raise TypeError(f"check is a function of the tool's arguments, not {self.check!r:.100}")
+
 
 class _Ports:
     """Ports for hosts without permission rules: hooks decide, then the user."""
@@ -137,6 +143,9 @@ class _Ports:
             return Refusal("closed", CLOSED)
         if stopped is not None and not rewritten:
             return Refusal("stopped", f"the run was stopped: {stopped}")
+        given: Any = call.tool_input
+        if not isinstance(given, Mapping):  # a model can write any JSON
+            return Refusal("arguments", f"The arguments do not fit: they are no object: {given!r:.100}")
         try:
             problem = check(dict(call.tool_input)) if check is not None else None
         except Exception as error:  # noqa: BLE001 - validators raise what they found
@@ -284,12 +293,19 @@ def _resumed(
     """Return the call to make, and the arguments that were approved; or why it is refused."""
     if isinstance(approval, bool):
         approval = Approval(allow=approval)
+    _check_type("pending is a PendingCall", pending, PendingCall)
+    _check_type("approval is True, False or an Approval", approval, Approval)
     if not approval.allow:
         reason = approval.message or f"not approved: {pending.reason}"
         return pending.call(pending.tool_input), Refusal("user", reason, by_rule=True)
     if approval.arguments is not None and approval.arguments != pending.tool_input:
         return pending.call(approval.arguments), approval.arguments
     return pending.call(pending.given), pending.tool_input
+
+
+def _check_type(wanted: str, given: Any, kind: type[Any]) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(f"{wanted}, not {given!r:.100}")
 
 
 class HostCall:
