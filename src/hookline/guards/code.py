@@ -32,6 +32,7 @@ _HOME = re.compile(
 )
 #: A text that may be a path.
 _QUOTED = re.compile(r"'([^'\n\0]{1,500})'|\"([^\"\n\0]{1,500})\"|`([^`\n\0]{1,500})`")
+_ARGUMENTS = re.compile(r"\bargv\b|\bARGV\b|<>|\bshift\b|Deno\.args")
 _AWK = frozenset(("awk", "gawk", "mawk", "nawk", "busybox"))
 _MOST_WORDS = 400
 _LONGEST = 256 * 1024
@@ -43,7 +44,11 @@ def code_in(reading: ShellReading, line: str) -> Iterator[str]:
     """Yield the code of other languages that a line runs."""
     yield from reading.foreign
     for command in reading.commands:
-        yield from files_of(command.words).code
+        for code in files_of(command.words).code:
+            # `python3 -c 'remove(sys.argv[1])' FILE`: it may do to each of its arguments what it does.
+            arguments = command.words[command.words.index(code) + 1 :] if code in command.words else ()
+            named = "".join(f'\n"{each}"' for each in arguments) if _ARGUMENTS.search(code) else ""
+            yield code + named
         if command.base_name in _AWK:
             yield max(command.words[1:], key=len, default="")
     if "#include" in line:

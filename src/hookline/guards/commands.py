@@ -214,8 +214,12 @@ def _fed(row: GuardedCommand, seen: ReadCommand, texts: Sequence[str], *, is_opt
             text for text in texts if text[:1] == "-" and text != "--" and len(text) < _LONGEST_OPTION
         )
         found = read_options(printed, OptionSpec(row.given)).has(*row.given.split())
+    elif is_option:
+        names = row.given.split()
+        values = read_options(tuple(texts), OptionSpec(" ".join(f"{name}:" for name in names))).values(*names)
+        found = any(_regex(row.value).search(value) for value in values)
     else:
-        found = not is_option and any(_regex(row.operand).match(text) for text in texts)
+        found = any(_regex(row.operand).match(text) for text in texts)
     return "another command puts its words together" if found else None
 
 

@@ -11,6 +11,8 @@ from hookline.shell import HOLE, ShellReading
 _KEEPS = frozenset(("mapfile", "readarray", "read", "set"))
 #: They read a list, and run a command on what is in it.
 _SPREADS = frozenset(("xargs", "gxargs", "parallel"))
+#: They print files as they are.
+_COPIES = frozenset(("cat", "tac", "head", "tail", "sort", "uniq"))
 #: They turn text into other text, as a name that is not to be seen.
 DECODES = frozenset(("base64", "base32", "basenc", "rev", "xxd", "openssl", "uudecode"))
 _MOST_FLOWS = 400
@@ -29,8 +31,13 @@ def flows_of(reading: ShellReading) -> DataFlows:
     commands = reading.commands
     kept = {target for _, target in flows if commands[target].base_name in _KEEPS}
     spread = [at for at, one in enumerate(commands) if one.base_name in _SPREADS]
-    read = (*reading.reads, *(word for at in spread for word in commands[at].words))
-    again = not set(reading.writes).isdisjoint(read)
+    read = [*reading.reads, *(word for at in spread for word in commands[at].words)]
+    read += (word for one in commands if one.base_name in _COPIES for word in one.words[1:])
+    written = [
+        *reading.writes,
+        *(word for one in commands if one.base_name == "tee" for word in one.words[1:]),
+    ]
+    again = not set(written).isdisjoint(read)
     if not (kept or spread or again):
         return flows
     sources = range(len(commands)) if again else sorted(kept.union(spread))
@@ -42,7 +49,7 @@ def flows_of(reading: ShellReading) -> DataFlows:
 def decoded(texts: Sequence[str]) -> Iterator[str]:
     """Yield what programs that decode or turn texts around may make of these."""
     for text in texts:
-        if 2 < len(text) < _LONGEST_DECODED and text.isascii():
+        if 1 < len(text) < _LONGEST_DECODED and text.isascii():
             yield text[::-1]
             for decode in (partial(b64decode, validate=True), b32decode, bytes.fromhex):
                 with suppress(ValueError):

@@ -38,6 +38,8 @@ _HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sq
 #: A file that code of another language opens by its name.
 _OPENED = r"(?:open|read|read_text|readFile|readFileSync|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync"))
+_BETWEEN_WORDS = r"[\s'\"()<;]+"
+_MOST_WORDS = 100
 _ENTERS = frozenset(("cd", "pushd", "chdir"))
 _PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
@@ -294,7 +296,7 @@ class GuardJudge:
                     continue
                 from hookline.guards.commands import hits  # noqa: PLC0415 most commands fit no row
 
-                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading, flows))):
+                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading, flows, texts))):
                     yield GuardFinding(_shown(hit.words), hit.row.does, hit.doubt)
 
     def _flows(self, flow: Flow, read: ReadLine, flows: DataFlows) -> Iterator[GuardFinding]:
@@ -441,13 +443,17 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
             yield " ".join(word for word in words[start:] if HOLE not in word)
 
 
-def _fed_texts(at: int, reading: ShellReading, flows: DataFlows) -> Sequence[str]:
+def _fed_texts(at: int, reading: ShellReading, flows: DataFlows, here: Sequence[str]) -> Sequence[str]:
     """Return texts that a command may read: words of the commands that feed it, and here-documents."""
     # `date +%F`: a format, not what it prints.
     sources = [reading.commands[source].words for source in feeding(at, flows)]
     fed = [word for words in sources if words[0] != "date" for word in words]
     if any(base_name(words[0]) in DECODES for words in sources):
-        fed += [*decoded(fed)]
+        fed += [
+            *decoded(
+                (*fed, *(word for text in here for word in re.split(_BETWEEN_WORDS, text)[:_MOST_WORDS]))
+            )
+        ]
     # `cd x.git && git branch -f main`: where it runs.
     fed += [each.words[-1] for each in reading.commands[:at] if each.base_name in _ENTERS]
     if not set(fed).isdisjoint(reading.writes):

@@ -42,7 +42,7 @@ _MOST_LINKS = 16
 #: Patterns that are compared with the names of secrets: only those of hidden files, or of the system's own.
 _MOST_TRIED = 60
 _HIDDEN = re.compile(r"(?:^|/)\.(?!\.?/)|^/(?:[ep*?\[])")
-_BRACES = re.compile(r"\$\{(\w+)\}")
+_BRACES = re.compile(r"\$\{(\w+)(?:[%#:/^,@-][^{}]{0,100})?\}")
 #: Variables that the line sets to a path below the user's home directory.
 _HOMES = re.compile(r"\b(\w+)=\$HOME([\w./-]*)")
 #: Redirections that write no file.
@@ -90,7 +90,14 @@ _MEASURES = frozenset(
         "ls",
     )
 )
-_CHANGES_TEXT = frozenset(("tr", "sed", "cut", "awk", "gawk", "fold", "colrm", "perl", "python", "python3"))
+_CHANGES_TEXT = frozenset(
+    ("tr", "head", "tail", "sed", "cut", "awk", "gawk", "fold", "colrm", "perl", "python", "python3")
+)
+#: Of a list they let names pass that fit an expression; and how git lists files that it does not have.
+_FINDS_NAMES = frozenset(("grep", "egrep", "rg", "sed", "awk", "compgen"))
+_EXPRESSION = re.compile(r"/([^/\n]{1,60})/")
+_LISTS_HIDDEN = re.compile(r"-\w{0,9}[aA]\w{0,9}|--(?:almost-)?all")
+_OTHERS = frozenset(("-o", "--others", "-i", "--ignored"))
 #: Patterns that find what secrets look like, or everything.
 _ANY_SECRET = re.compile(
     r"PASSW|SECRET|TOKEN|API_?KEY|CREDENTIAL|PRIVATE|^DB_|AWS_|^[.=^$'\"*]{0,3}$|^\.[*+]$"
@@ -107,7 +114,7 @@ class CallFiles:
     def __init__(self, path_context: PathContext, settings: GuardSettings, line: str = "") -> None:
         self._place = path_context
         self._settings = settings
-        plain = line.replace('"', "")
+        plain = line.replace('"', "").replace("'", "")
         self._line = _BRACES.sub(r"$\1", plain) if "${" in plain else plain
         self._patterns = LinePatterns(line)
         self._tried = 0
@@ -225,11 +232,18 @@ class CallFiles:
             if program in LISTS:
                 names = [*_listed_names(listing.words)]
                 yield from self._found_by_name(policy, names)
-                if shows and not names and not _is_filtered(source, reading):
+                hidden = program == "ls" and any(_LISTS_HIDDEN.fullmatch(word) for word in listing.words)
+                if shows and not names and (hidden or not _is_filtered(source, reading)):
                     yield from self._beside(policy, files_of(listing.words).names or (".",), ())
-            elif program == "grep" and shows:
-                names = [_name_found_by(word) for word in listing.words[1:] if word[:1] != "-"]
+            elif program in _FINDS_NAMES and shows:
+                words = (word for word in listing.words[1:] if word[:1] != "-")
+                found = (
+                    _EXPRESSION.findall(word) if program in {"sed", "awk"} else (word,) for word in words
+                )
+                names = [_name_found_by(each) for several in found for each in several]
                 yield from self._found_by_name(policy, names)
+            elif program == "git" and "ls-files" in listing.words and not _OTHERS.isdisjoint(listing.words):
+                yield from self._beside(policy, (".",), ())
             if program in DECODES or (program in _CHANGES_TEXT and _is_literal(source, reading, flows)):
                 yield "", "", f"`{listing.text}` hides which file is read"
 
@@ -336,7 +350,9 @@ class CallFiles:
 
     def _begins_at_home(self, rest: str) -> bool:
         """Return True if the line has `$HOME` before this, or a variable that it sets to a path of that kind."""
-        if f"$HOME{rest}" in self._line:
+        # `$HOME/x/f{1,2}`: of what braces make, the line has the directory.
+        above = f"$HOME{rest.rpartition('/')[0]}/" if "{" in self._line else "$HOME/"
+        if f"$HOME{rest}" in self._line or (above != "$HOME/" and above in self._line):
             return True
         return any(
             rest.startswith(start) and f"${name}{rest[len(start) :]}" in self._line
@@ -364,7 +380,9 @@ class CallFiles:
                 continue
             before = now
             target = next((word for word in words[1:] if word[:1] not in {"-", "+"}), "~")
-            entered = [whole for one in now if (whole := self.whole(target, one)) is not None]
+            # With CDPATH it may be below another directory, as the home of the user.
+            above = (*now, self._place.home) if "CDPATH" in self._line else now
+            entered = [whole for one in above if (whole := self.whole(target, one)) is not None]
             now = list(dict.fromkeys((*now, *entered) if nested else entered or now))[-_MOST_DIRECTORIES:]
         yield len(reading.commands), now
 

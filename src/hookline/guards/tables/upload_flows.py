@@ -10,7 +10,10 @@ _CURL_SENT = (
     "-H --header -A --user-agent -u --user -b --cookie -e --referer --oauth2-bearer -U --proxy-user --proxy-header "
     "--form-string"
 )
-_WGET_SENT = "--header -U --user-agent --user --password --http-user --http-password --referer"
+_WGET_SENT = (
+    "--header -U --user-agent --user --password --http-user --http-password --referer --proxy-user --proxy-password "
+    "--ftp-user --ftp-password -B --base"
+)
 #: Files that say which version of something to fetch: their content is part of many addresses.
 _VERSIONS = (
     r"version|(?:^|/)\.(?:nvmrc|tool-versions)$|(?:^|/)(?:package|composer)(?:-lock)?\.json$|"

@@ -5,7 +5,7 @@ import re
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|([nt\\\"'])|(.?))")
 _ARGUMENT = re.compile("%[sb]")
 _PATTERN = re.compile(r"[*?\[\\]")
-_SLICE = re.compile(r"\s*(-?\d{1,9})\s*(?::\s*(-?\d{1,9})\s*)?")
+_SLICE = re.compile(r"\s*(-?\d{0,9})\s*(?::\s*(-?\d{1,9})\s*)?")
 _PLAIN = {"n": "\n", "t": "\t"}
 
 
@@ -32,7 +32,7 @@ def unescaped(text: str, *arguments: str) -> str | None:
 def edited(text: str, operator: str, word: str) -> str | None:
     """Return the value of a variable after an operation; None where it takes a pattern or is not known."""
     if operator == ":" and (cut := _SLICE.fullmatch(word)) is not None:
-        start, length = int(cut[1]), cut[2]
+        start, length = int(cut[1]) if cut[1].strip("-") else 0, cut[2]
         rest = text[start:]
         return rest if length is None else rest[: int(length)]
     if operator in {"^^", ",,"} and not word:

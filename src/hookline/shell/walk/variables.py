@@ -131,10 +131,12 @@ def _by_block(node: Block, variables: Variables) -> Iterator[_Assigned]:
         yield node.name or "COPROC", UNKNOWN_VALUE
     elif node.kind == "function":
         variables.made.add(node.name)
-    elif node.kind == "loop" and node.name and node.words is None:
-        yield node.name, UNKNOWN_VALUE
     elif node.kind == "loop" and node.name:
-        variables.goes_over(node.name, node.words or ())
+        if node.words is None:
+            yield node.name, UNKNOWN_VALUE
+        variables.goes_over(
+            node.name, ((Parameter("@", quoted=True),),) if node.words is None else node.words
+        )
 
 
 def _value(assignment: Assignment) -> tuple[Word, ...]:
