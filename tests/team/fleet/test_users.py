@@ -130,11 +130,11 @@ class Desk:
 
         asyncio.run(main())
 
-    def status(self) -> FleetStatus:
+    def status(self, *, audit: bool = False) -> FleetStatus:
         async def main() -> FleetStatus:
             async with connected(self._settings) as fleet:
                 await fleet.prepare()
-                return await read_status(ServerTransport(fleet), {key().id: key().public}, audit=True)
+                return await read_status(ServerTransport(fleet), {key().id: key().public}, audit=audit)
 
         return asyncio.run(main())
 
@@ -198,7 +198,7 @@ def test_root_takes_the_bundles_and_two_users_have_workers_under_one_name(desk: 
         assert desk.hookline(user, "fleet", "pull").returncode != 0
     assert {each: each.read_bytes() for each in desk.bundles.rglob("*") if each.is_file()} == before
 
-    found = desk.status()
+    found = desk.status(audit=True)
     (machine,) = found.machines
     assert [(each.for_all, each.user) for each in machine.parts] == [
         (True, ""),
@@ -230,3 +230,17 @@ def test_root_takes_the_bundles_and_two_users_have_workers_under_one_name(desk: 
 
     assert "deleted" in desk.hookline(0, "fleet", "forget", f"desk={ANN}", "--runs").stdout
     assert desk.audit() == {f"desk={BOB}": 2}
+
+
+def test_a_user_who_may_not_read_the_bundles_is_closed_and_stays_connected(desk: Desk) -> None:
+    root = desk.start(0, "--for-all")
+    desk.publish(1)
+    wait_until(lambda: has(root, "guards 1: activated"), seconds=60)
+    desk.bundles.chmod(0o700)
+    assert "which counts as deny" in desk.hookline(ANN, *PUSH).stdout
+    log = desk.start(ANN)
+    wait_until(lambda: any("Permission denied" in each.text for each in desk.status().problems), seconds=60)
+    (machine,) = desk.status().machines
+    worker = machine.parts[1].worker
+    assert worker is not None
+    assert (worker.problem, worker.problems, log.read_text().count("is in the fleet")) == ("", 0, 1)
