@@ -37,11 +37,12 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         for dialect in context.agents:
             beside = os.path.join(directory, dialect.directory)
             suspects = list(_suspects(beside)) if dialect.directory and beside in searched_directories else []
-            if directory == home:
-                suspects += [os.path.join(home, name) for name in dialect.files_without_hooks]
+            suspects += [os.path.join(directory, name) for name in dialect.files_without_hooks]
             for file in suspects:
                 if file not in read and file not in loaded.searched and _has_hooks(file):
                     right = next((each for each in loaded.searched if os.path.dirname(each) == beside), None)
+                    if os.path.basename(file) == dialect.listed.plugin_manifest:
+                        right = os.path.join(directory, dialect.plugin_file)
                     message = f"{dialect.title} does not read hooks in this file, so they never run"
                     fix = f"move them to {right or dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)

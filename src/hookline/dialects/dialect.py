@@ -252,7 +252,7 @@ class Dialect(ABC):
     plugin_variables: frozenset[str] = frozenset()
     #: Further variables that it sets for hooks; one that ends in `_` is a prefix.
     other_variables: tuple[str, ...] = ()
-    #: Files of the user's home that people take for its settings: it reads no hooks in them.
+    #: Files of the home directory or of a project that people take for its settings: it reads no hooks in them.
     files_without_hooks: tuple[str, ...] = ()
     #: Variables that have another value for each hook.
     own_variables: tuple[str, ...] = ()

@@ -49,6 +49,7 @@ class GeminiCli(Dialect):
     timeout_unit = "ms"
     headless_options = ("-p", "--prompt")
     tested_release = "0.61.0"
+    files_without_hooks = ("gemini-extension.json",)
     project_variables = ("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     other_variables = ("GEMINI_CWD", "GEMINI_SESSION_ID", "GEMINI_PLANS_DIR", "GEMINI_API_KEY", "GEMINI_CLI_")
     plugin_variables = frozenset(("extensionPath", "workspacePath", "pathSeparator"))
