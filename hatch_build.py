@@ -36,7 +36,7 @@ class RelayBuildHook(BuildHookInterface[Any]):
         else:
             folder = str(source) if version == "editable" else ""
             build.write_pure_relay(program, self.metadata.version, folder)
-        for each in (program, *build.write_shells(program.parent)):
+        for each in (program, *build.write_shells(program)):
             build_data["shared_scripts"][str(each)] = each.name
         if version != "editable":  # which finds them in the checkout
             build_data["force_include"] |= {

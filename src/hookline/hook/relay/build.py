@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 _HERE: Final = Path(__file__).resolve().parent
-#: The programs that are a shell under the exec guard: `shell.sh` under these names.
+#: The programs that are a shell under the exec guard: the relay under these names, or `shell.sh` where it is a script.
 SHELLS: Final = ("hookline-bash", "hookline-zsh")
 COMPILERS: Final = ("cc", "gcc", "clang")
 _OPTIONS: Final = ("-std=c11", "-Os", "-Wall", "-Wextra")
@@ -59,12 +59,15 @@ def write_pure_relay(target: Path, version: str, directory: str = "") -> None:
     target.chmod(0o755)
 
 
-def write_shells(directory: Path) -> list[Path]:
+def write_shells(relay: Path) -> list[Path]:
     """Write the shells beside a relay; return their files."""
-    written = [directory / name for name in SHELLS]
+    script = relay.read_bytes()[:2] == b"#!"
+    written = [relay.with_name(name) for name in SHELLS]
     for target in written:
-        target.write_text((_HERE / "shell.sh").read_text())
-        target.chmod(0o755)
+        draft = target.with_name(f"{target.name}.new")
+        shutil.copyfile(_HERE / "shell.sh" if script else relay, draft)
+        draft.chmod(0o755)
+        draft.replace(target)  # the old one may be running
     return written
 
 
@@ -96,4 +99,4 @@ if __name__ == "__main__":
     if not compile_relay(draft, __version__):
         write_pure_relay(draft, __version__, str(_HERE.parents[2]))
     draft.replace(program)  # the old one may be running
-    write_shells(program.parent)
+    write_shells(program)

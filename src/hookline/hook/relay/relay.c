@@ -639,6 +639,9 @@ static _Noreturn void give(struct answer answer) {
     _exit((int)answer.code);
 }
 
+/* 1 if it was agreed with the request that only the other side runs it, from its 'B' on. */
+static int agreed;
+
 /* Ask the daemon. Gives its answer, or returns the reason why the call must be made in process. */
 static const char *ask(int connection, struct bytes *head, struct bytes *input) {
     struct iovec parts[2] = {{head->at, head->size}, {input->at, input->size}};
@@ -648,7 +651,7 @@ static const char *ask(int connection, struct bytes *head, struct bytes *input) 
     size_t first;
     int sent = send_all(connection, parts, input->size > 0 ? 2 : 1);
     /* A daemon that is too busy may say so and close before it has read everything. */
-    if (!read_frame(connection, &received, 0, sent ? PATIENCE : 0, &frame))
+    if (!read_frame(connection, &received, 0, !sent ? 0 : agreed ? -1 : PATIENCE, &frame))
         return "lost";
     if (frame.kind == 'V')
         return refusal(frame.body);
@@ -660,7 +663,7 @@ static const char *ask(int connection, struct bytes *head, struct bytes *input) 
     parts[0].iov_base = (char[]){'G'};
     parts[0].iov_len = 1;
     first = HEADER + frame.body.size;
-    if (!send_all(connection, parts, 1))
+    if (!agreed && !send_all(connection, parts, 1))
         return "lost";
     /* From here on hooks may have run: never again in process. Texts are found again, because the buffer may move. */
     if (read_frame(connection, &received, first, -1, &frame) && frame.kind == 'A' && read_answer(frame.body, &last))
@@ -781,16 +784,37 @@ static _Noreturn void be_shell(char **arguments) {
     *add_digits(socket_name + strlen(socket_name), (unsigned long)getppid()) = 0;
     connection = reach(usual_directory(), &reason);
     if (connection >= 0 && is_like_peer(connection) && make_request(&head, arguments, 0)) {
-        passed_streams = 1;
+        passed_streams = agreed = 1;
         (void)ask(connection, &head, &none);
     }
     in_process(arguments, NULL, NULL);
 }
 
+/* Return the words of a shell under our own name, hookline-bash or hookline-zsh; else those that were given. */
+static char **words_by_name(const char *named, char **words) {
+    static const char ours[] = "hookline-";
+    const char *slash = strrchr(named, '/'), *name = slash != NULL ? slash + 1 : named;
+    size_t count = 0;
+    char **found;
+    if (strcmp(name, "hookline-bash") != 0 && strcmp(name, "hookline-zsh") != 0)
+        return words;
+    while (words[count] != NULL)
+        count++;
+    found = calloc(count + 5, sizeof *found);
+    if (found == NULL)
+        refuse("there is not enough memory", "", "");
+    found[0] = (char *)"run";
+    found[1] = (char *)"--shell";
+    found[2] = (char *)name + sizeof ours - 1;
+    found[3] = (char *)"--";
+    memcpy(found + 4, words, count * sizeof *words);
+    return found;
+}
+
 int main(int argc, char **argv) {
     static struct bytes input, head;
     const char *reason;
-    char **arguments = argv + (argc > 0);
+    char **arguments = argc > 0 ? words_by_name(argv[0], argv + 1) : argv;
     int connection;
     if (is_shell(arguments))
         be_shell(arguments);

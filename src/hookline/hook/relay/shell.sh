@@ -1,3 +1,3 @@
 #!/bin/sh
-# A shell under Hookline's exec guard, for agents whose users choose their shell: hookline-bash, hookline-zsh.
+# hookline-bash and hookline-zsh where the relay was not compiled: a shell under the exec guard.
 exec "${0%/*}/hookline-relay" run --shell "${0##*-}" -- "$@"

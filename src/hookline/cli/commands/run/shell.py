@@ -38,7 +38,6 @@ from hookline.hook.daemon.directory import Directory, DirectoryError, open_direc
 from hookline.hook.daemon.protocol import (
     ANSWER,
     BEGINS,
-    GO,
     HEADER,
     MAGIC,
     MOST_BYTES,
@@ -329,9 +328,7 @@ class _Server:
         job, rules = shell.job(decider, self.level), decider.rules
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(connection, answer_frame(BEGINS, _LOST))
-        if await loop.sock_recv(connection, 1) != GO:
-            raise ProtocolError("the shell did not agree")
-        # From here on the relay does not run the command itself.
+        # From here on the relay does not run the command itself: it has agreed to that with its request.
         try:
             pid, channel, early = self._supervisors.hand_over(
                 job, rules, (streams[0], streams[1], streams[2])
