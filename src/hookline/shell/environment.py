@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from hookline.shell.found import Found, Inner, ShellDoubt
@@ -19,53 +18,21 @@ _MOST_SETTINGS = 100
 #: Kinds that are read here.
 _OWN_KINDS = frozenset(("piped line", "git settings"))
 
-#: Programs that by convention print settings for a shell to evaluate, each with the words that make it do so.
-#: Their output is as well known as the programs themselves. Programs that print any file (`cat`, `curl`) have
-#: no row.
-_PRINT_SETTINGS: Mapping[str, str] = MappingProxyType(
-    {
-        # Agents that print where they listen.
-        "ssh-agent": r"(?:-[cs]|-[atE] \S+)?(?: -t \S+)?",
-        "gpg-agent": r"--daemon.*",
-        "keychain": r"(?=.*--eval).*",
-        # Managers of versions and environments, which print functions and paths.
-        "pyenv, rbenv, nodenv, goenv, jenv, plenv, phpenv, tfenv": r"(?:init|virtualenv-init)(?: .*)?",
-        "fnm": r"env(?: .*)?",
-        "mise, rtx": r"(?:activate|env|hook-env)(?: .*)?",
-        "direnv": r"(?:hook|export) \w+",
-        "conda, mamba, micromamba": r"shell(?:\.\w+)? hook(?: .*)?|shell\.\w+ hook",
-        "opam": r"env(?: .*)?",
-        "luarocks": r"path(?: .*)?",
-        "brew": r"shellenv(?: \w+)?",
-        "guix, nix": r"print-dev-env(?: .*)?|package --search-paths.*",
-        # Machines and clusters, which print where they are reached.
-        "minikube": r"(?:-p \S+ )?(?:docker|podman)-env(?: .*)?",
-        "docker-machine": r"env(?: .*)?",
-        "eksctl, kind, k3d, crc": r"(?:completion|podman-env|oc-env)(?: .*)?",
-        # Prompts and terminals.
-        "starship, zoxide, atuin, oh-my-posh, navi, mcfly, sheldon, thefuck": r"(?:init|source|--alias)(?: .*)?",
-        "dircolors": r"(?:-b|-c|--sh)?(?: \S+)?",
-        "resize, lesspipe, lesspipe.sh, tset": r".*",
-        "fzf": r"--(?:bash|zsh)",
-        # Completions, which are functions of the program itself.
-        "kubectl, helm, minikube, docker, podman, oc, kind, k3d, eksctl, argocd, flux, istioctl, gh, glab, "
-        "hugo, cosign, "
-        "npm, pip, poetry, rustup, deno, golangci-lint, goreleaser, cilium, velero, stern, kustomize, task, "
-        "fd, rg, bat, "
-        "uv, ruff, just, pnpm, yarn, ng, doctl, gcloud, op":
-        r"(?:completions?|generate-shell-completion|--completions?)(?: .*)?",
-        "register-python-argcomplete": r"[\w.-]+",
-    }
-)  # fmt: skip
-
 
 @cache
 def _settings() -> Mapping[str, tuple[str, ...]]:
+    """Return the expressions of programs that by convention print settings for a shell (`printed_settings.txt`)."""
     found: dict[str, tuple[str, ...]] = {}
-    for names, words in _PRINT_SETTINGS.items():
-        for name in names.split(", "):
+    for names, words in re.findall(r"(?m)^(\S[^=]*?)\n +=[ ](.*)$", _table("printed_settings.txt")):
+        for name in names.replace(",", " ").split():
             found[name] = (*found.get(name, ()), words)
     return found
+
+
+def _table(name: str) -> str:
+    """Return the rows of a file beside this one, without what explains them."""
+    with open(os.path.join(os.path.dirname(__file__), name), "rb") as file:
+        return file.read().decode().partition("\n\n")[2]
 
 
 def prints_settings(words: Sequence[str]) -> bool:
@@ -87,11 +54,10 @@ class _Variables(NamedTuple):
 
 @cache
 def _variables() -> _Variables:
-    with open(os.path.join(os.path.dirname(__file__), "variables.txt"), "rb") as file:
-        text = file.read().decode().replace("\n    ", " ")
+    text = _table("variables.txt").replace("\n    ", " ")
     exact: dict[str, list[str]] = {}
     patterns: list[tuple[str, str]] = []
-    for what, _, names in (row.partition(": ") for row in text.partition("\n\n")[2].split("\n")):
+    for what, _, names in (row.partition(": ") for row in text.split("\n")):
         for name in names.split():
             if "*" in name:
                 patterns.append((name.replace("*", ".*"), what))
