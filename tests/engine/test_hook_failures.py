@@ -128,7 +128,7 @@ async def _nothing(_payload: Any) -> None: ...
         (STOP, _nothing, {"rewrites": True}, "nothing is rewritten there"),
         (SESSION_END, _nothing, {"on_failure": "closed"}, "nothing can be stopped there"),
         (SESSION_END, _nothing, {"on_failure": {"timed_out": "closed"}}, "nothing can be stopped there"),
-        (USER_PROMPT_SUBMIT, _nothing, {"on_failure": "ask"}, "nobody is asked there; say 'closed'"),
+        (USER_PROMPT_SUBMIT, _nothing, {"on_failure": "ask"}, "no user is asked there; say 'closed'"),
         (PRE_TOOL_USE, "true", {"quick": True}, "quick=True is for functions"),
     ],
 )

@@ -47,7 +47,7 @@ def test_such_a_finding_is_in_doubt_and_says_why() -> None:
     assert found is not None
     assert found.doubt == "it is known by the names of its arguments alone"
     assert found.reason.startswith("`rm -rf build` ")
-    assert "nobody declared what it does" in found.reason
+    assert "no one declared what it does" in found.reason
     assert _decision("delete-recursive", "mcp__x__do", {"command": "rm -rf build"}, "in_doubt=pass") is None
 
 

@@ -106,7 +106,7 @@ def test_nobody_answers_so_it_is_denied_and_a_later_answer_has_no_effect() -> No
     with workspace() as where:
         answer = asked(where, "approvals = 0.5\n")
         assert answer["decision"] == "deny"
-        assert "sure? (denied: nobody has answered in time)" in answer["reason"]
+        assert "sure? (denied: no one answered in time)" in answer["reason"]
         (file,) = Path(queue_of(where).directory).glob("*.json")
         assert not queue_of(where).answer(file.stem, ApprovalAnswer(allow=True, by="late"))
         assert queue_of(where).waiting() == []
@@ -128,4 +128,4 @@ def test_without_the_setting_nothing_waits() -> None:
     with workspace() as where:
         answer = asked(where, "")
     assert answer["decision"] == "deny"
-    assert "nobody can be asked" in answer["reason"]
+    assert "no user can be asked" in answer["reason"]

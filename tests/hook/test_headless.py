@@ -52,7 +52,7 @@ def test_without_a_user_an_ask_is_a_denial_with_its_reason(options: tuple[str, .
     with workspace() as where:
         answer = asked(where, *options, terminal=terminal)
     assert answer["decision"] == "deny"
-    assert answer["reason"].startswith("sure? (nobody can be asked: Gemini CLI runs without a user")
+    assert answer["reason"].startswith("sure? (no user can be asked: Gemini CLI runs without one")
 
 
 def test_at_a_terminal_the_user_is_asked() -> None:

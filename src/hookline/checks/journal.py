@@ -111,7 +111,7 @@ def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iter
     for (name, source), count in guards.most_common(_MOST_NAMED):
         times = "once" if count == 1 else f"{count} times"
         message = f"in the last {DAYS} days it failed {times} here, and the actions it guards went ahead"
-        # Where it has answered since, somebody has mended it.
+        # Where it has answered since, a person has mended it.
         mended = not seen.last_passed[name, source]
         message += "; since then it has answered" if mended else ""
         severity: Severity = "info" if mended else "error"

@@ -17,7 +17,7 @@ from hookline.model.diagnostics import Diagnostic, Path, Where
 OWNERSHIP = frozenset({"world-writable", "foreign-owner"})
 #: At the top of the user's settings: payloads of events are kept beside the journal.
 KEEP_PAYLOADS: Final = "keep_payloads"
-#: At the top of the user's settings: seconds for which a question waits that nobody at the agent can answer.
+#: At the top of the user's settings: seconds for which a question waits that no user at the agent can answer.
 APPROVALS: Final = "approvals"
 #: The administrator's settings of a fleet; `USER_FLEET` are those of a user below the home directory. No
 #: variable but HOME is used.

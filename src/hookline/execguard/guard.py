@@ -162,7 +162,7 @@ class ExecGuard:
 
     @property
     def why(self) -> str:
-        """Why the level is not verify."""
+        """Return why the level is not verify."""
         return self._supervision.abilities.why
 
     async def run(

@@ -28,7 +28,7 @@ class Capabilities(Struct, frozen=True):
 
     @property
     def network_why(self) -> str:
-        """Why there can be no network wall; empty where there can."""
+        """Return why there can be no network wall; empty where there can."""
         if self.level == "none":
             return self.why
         if self.landlock < NETWORK_VERSION:

@@ -23,7 +23,7 @@ Protects = Callable[[Sequence[Action], str], str | None]
 
 #: Added to every finding in a line that is not read.
 SEARCHED = "Lines of PowerShell are searched and judged by the names in them, not read."
-_UNDECLARED = "The tool is judged by the names of its arguments: nobody declared what it does."
+_UNDECLARED = "The tool is judged by the names of its arguments: no one declared what it does."
 _LONGEST_SHOWN = 100
 #: Longer code is in doubt. A shell line has its own limit.
 _LONGEST_CODE = 256 * 1024

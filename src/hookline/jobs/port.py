@@ -110,7 +110,7 @@ class Durable(Protocol):
 
     @property
     def attempts(self) -> int:
-        """How often a job is tried."""
+        """The number of times that a job is tried."""
         ...
 
     def submit(self, job: Job) -> bool:

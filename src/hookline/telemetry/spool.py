@@ -169,7 +169,7 @@ class Spool:
         )  # fmt: skip
 
     def closed(self) -> None:
-        """Write what there is, and see to it that somebody sends it."""
+        """Write what there is, and make sure that a process sends it."""
         if not self._records:
             return
         lines = b"".join(msgspec.json.encode(each) + b"\n" for each in self._records)

@@ -106,14 +106,14 @@ def canonical(value: Any) -> bytes:
 
 def readable(facts: str) -> str:
     """Format the facts of an item for people: a line for each, in a fixed order."""
-    import json  # noqa: PLC0415 only where somebody looks
+    import json  # noqa: PLC0415 only where it is shown
 
     return json.dumps(decoded(facts), indent=2, ensure_ascii=False)
 
 
 def decoded(facts: str) -> Any:
     """Decode the facts of an item. They may hold half a character, which msgspec refuses."""
-    import json  # noqa: PLC0415 only where somebody looks
+    import json  # noqa: PLC0415 only where it is shown
 
     return json.loads(facts)
 

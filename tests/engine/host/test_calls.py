@@ -118,7 +118,7 @@ def test_nobody_is_asked_in_an_unattended_session(way: str, is_subagent: bool) -
 
     desk = Desk(approve=approve)
     desk.on(PRE_TOOL_USE, ask("money"))
-    assert asyncio.run(refused(desk)) == "money (nobody is there to ask)"
+    assert asyncio.run(refused(desk)) == "money (no user can be asked)"
     assert (asked, desk.ran) == ([], [])
 
 

@@ -1,6 +1,6 @@
 """Watch the runs of LangChain's graphs, to report those that end with an error.
 
-Middleware sees a request or a call that failed, not whether somebody around it tries again. LangChain's callbacks see
+Middleware sees a request or a call that failed, not whether other middleware tries again. LangChain's callbacks see
 the end of the run itself: after the last try, and whatever raised.
 """
 

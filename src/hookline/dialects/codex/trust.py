@@ -46,7 +46,7 @@ def seconds(event: str, given: Any) -> int:
 
 def trusted_hash(event: str, matcher: str | None, entry: Mapping[str, Any]) -> str:
     """Return the hash of an entry's meaning: files in TOML and JSON have the same."""
-    import json  # noqa: PLC0415 only where somebody asks
+    import json  # noqa: PLC0415 only where it is asked for
 
     kind = str(entry.get("type", ""))
     counted: dict[str, Any] = {"async": False} if kind == "command" else {"input": {}}

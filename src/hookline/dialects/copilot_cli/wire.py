@@ -80,7 +80,7 @@ class Writer(GuardWriter):
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """Where the fields of a decision belong."""
+        """The object that the fields of a decision belong into."""
         return self.top if is_native(self.event_name) else self.specific
 
     def deny(self, reason: str) -> None:

@@ -77,7 +77,7 @@ class Group(Struct, frozen=True, eq=False):
 
 
 class FileLayout(Struct, frozen=True):
-    """Where a file has its hooks, and in which form."""
+    """The position of the hooks in a file, and their form."""
 
     #: Events with groups of entries, with entries, or with both; or a list of entries that name their event.
     forms: tuple[Literal["groups", "entries", "list"], ...] = ("groups",)

@@ -1,8 +1,8 @@
-"""Keep questions that nobody at the machine can answer, until somebody does: `hookline approvals`.
+"""Keep questions that no user at the machine can answer, until a person does: `hookline approvals`.
 
 One file for each question, with the *pending* record of the call, and one for its answer, which can be made
 only once: the second one, also the process that gives up waiting, finds it there. Both belong to the user
-whose agent asks, and nobody else can write them.
+whose agent asks, and no other user can write them.
 
 ::
 
@@ -84,7 +84,7 @@ class ApprovalQueue:
         try:
             while (answer := self.answer_of(name)) is None:
                 if time.time() >= call.until:
-                    why = "nobody has answered in time"
+                    why = "no one answered in time"
                     break
                 await asyncio.sleep(_LOOK)
         finally:

@@ -227,7 +227,7 @@ def _refuse_impossible(hook: Hook) -> None:
     if hook.closes() and not (may & Capability.BLOCK or withholds(hook)):
         raise never_holds(event, "on_failure", "nothing can be stopped there", "leave it out")
     if hook.closes("ask") and not may & Capability.PERMIT:
-        raise never_holds(event, "on_failure='ask'", "nobody is asked there", "say 'closed'")
+        raise never_holds(event, "on_failure='ask'", "no user is asked there", "say 'closed'")
 
 
 def _refuse_timeout(timeout: Any) -> None:

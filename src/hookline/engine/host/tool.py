@@ -190,7 +190,7 @@ class _Ports:
             return None
         approve, info = approver_of(self._session), self._session.info
         if approve is None or not info.attended:
-            why = "nobody is there to ask" if approve is not None else "no approver is configured"
+            why = "no user can be asked" if approve is not None else "no approver is configured"
             return Refusal("unattended", f"{decision.reason} ({why})", by_rule=True)
         question = ApprovalRequest(
             tool_name=call.tool_name,

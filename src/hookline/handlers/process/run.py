@@ -161,7 +161,7 @@ class ProcessRun:
 
     @contextmanager
     def unclocked(self) -> Generator[None]:
-        """Stop the clock while somebody else is waited for: a user who is asked. May be nested."""
+        """Stop the clock while a user is asked. May be nested."""
         if self._waits_for == 0 and not self._ended and self._sequence is None and not self._leader_exited:
             self._left = self._clock.when() - self.loop.time()
             self._clock.cancel()

@@ -372,7 +372,7 @@ class AgentCall:
         self._record(
             decision=decision,
             reason=vote.reason,
-            why=f"`hookline approvals`: {answer.by or 'nobody has answered'}",
+            why=f"`hookline approvals`: {answer.by or 'no one answered'}",
         )
         return outcome
 
@@ -389,8 +389,8 @@ class AgentCall:
             return self.outcome
         if not self._is_headless(dialect):
             return self.outcome
-        nobody = f"nobody can be asked: {dialect.title} runs without a user"
-        why = f"{vote.reason or 'this needs your permission'} ({nobody})"
+        no_user = f"no user can be asked: {dialect.title} runs without one"
+        why = f"{vote.reason or 'this needs your permission'} ({no_user})"
         return replace(self.outcome, votes=(*self.outcome.votes, Vote("block", why, vote.rank, vote.by)))
 
     def _report_lost(

@@ -1,4 +1,4 @@
-"""Let a question wait in the queue where the agent has nobody to ask: `approvals` of the user's settings.
+"""Let a question wait in the queue where the agent has no user to ask: `approvals` of the user's settings.
 
 The agent's own dialog stays first: this is only for agents that run without a user.
 """

@@ -76,7 +76,7 @@ def read_token(env: Mapping[str, str]) -> str:
 
 
 class HttpAddress(Struct, frozen=True):
-    """Where plugins of Hookline find the endpoint of the running daemon."""
+    """The address at which plugins of Hookline find the running daemon."""
 
     url: str
     #: A request has it as its bearer token; it ends with the daemon.

@@ -32,7 +32,7 @@ _REMEMBERED: Final = 500_000
 _LOCKED: Final = 10.0
 
 BLOCKED, FAILED_OPEN, FAILED, TIMED_OUT, NOT_RUN, WOULD_BLOCK = 1, 2, 4, 8, 16, 32
-#: A hook that took longer than this held somebody up.
+#: A hook that took longer than this held a user up.
 SLOW_MS: Final = 1000
 
 #: The outcome of a run, as pages count it.

@@ -203,7 +203,7 @@ def fleet_status(
 
     `reports` and `workers` are by the names of workers, `for_all` are the reports of root's parts by machine.
     `keys`: trusted keys; None: this machine has none, and signatures are not checked. `gaps`: missing runs as
-    somebody counted them in the audit; None: as the machines say.
+    a person counted them in the audit; None: as the machines say.
     """
     now = time.time() if now is None else now
     found, refused = _published(offers, keys)

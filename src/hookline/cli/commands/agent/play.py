@@ -328,7 +328,7 @@ def _trust_command(
         waiting = await asyncio.to_thread(_waiting, engine, args, cwd, trust, loaded)
         result = await ask_again(waiting, agent.user, front.note)
         if result.status == "completed" and waiting:
-            # They join what is active: a file that somebody else changed meanwhile is not read here.
+            # They join what is active: a file that another program changed meanwhile is not read here.
             known = set(map(id, engine.hooks))
             engine.swap((*engine.hooks, *(hook for hook in waiting.dormant if id(hook) not in known)))
         return result

@@ -4,7 +4,7 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """Calls that a hook asks about, and that nobody at the agent can answer: it runs without a user. They
+_DESCRIPTION = """Calls that a hook asks about, and that no user at the agent can answer. They
 wait here if settings.toml says so (approvals = 300: seconds, at most 600), and are denied then.
 
   list          (or nothing) who asks, the call, which guard, since when
