@@ -85,4 +85,5 @@ def test_from_shadow_to_enforce_and_back(where: Workspace) -> None:
     command(where, "guard", "promote", "force-push", "--yes")
 
     command(where, "uninstall", "claude-code", "--yes")
+    assert "Claude Code: not installed last asked: " in command(where, "doctor")
     assert "Hookline is not installed there" in command(where, "guard", "test", LINE)

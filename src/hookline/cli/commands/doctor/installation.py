@@ -264,7 +264,7 @@ def _agent_lines(each: AgentStatus, width: int) -> Iterator[str]:
     if not sites and each.seen is None:
         yield f"  {each.title}: not installed"
         return
-    yield f"  {each.title}"
+    yield f"  {each.title}" if sites else f"  {each.title}: not installed"
     for site in sites:
         first, *more = _site_lines(site, each.title)
         yield paragraph(with_tildes(first), width, "    ")
