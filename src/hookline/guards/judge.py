@@ -250,19 +250,9 @@ class GuardJudge:
         key = line, path_context.cwd
         run = self._reader.run.get(key)
         if run is None:
-            from hookline.guards.run_files import files_run, may_run_files  # noqa: PLC0415 as above
+            from hookline.guards.run_files import may_run_files  # noqa: PLC0415 as above
 
-            directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
-            places = dict.fromkeys(each for _, entered in directories for each in entered)
-            run = files_run(reading, places, path_context.home) if may_run_files(reading) else NO_CONTENTS
-            for _ in range(_DEEPEST_RUN if run else 0):
-                # A script may run another one.
-                if sum(map(len, run.values())) > _LONGEST_RUN:
-                    break
-                more = files_run(self._reader.read(line, run).reading, places, path_context.home)
-                if more.keys() <= run.keys():
-                    break
-                run = {**more, **run}
+            run = self._read_files_run(line, path_context, reading) if may_run_files(reading) else NO_CONTENTS
             self._reader.run[key] = run
         short = {name: text for name, text in run.items() if len(text) <= _LONGEST_RUN}
         note = f"It is in {', '.join(run)}, which the line runs."
@@ -274,6 +264,24 @@ class GuardJudge:
                 each._replace(asks=True, note=note)
                 for each in (*self._code(text), *self._shown((text,), path_context, ""))
             )
+
+    def _read_files_run(
+        self, line: str, path_context: PathContext, reading: ShellReading
+    ) -> Mapping[str, str]:
+        """Return the text of the files that a line runs, and of those that they run."""
+        from hookline.guards.run_files import files_run  # noqa: PLC0415 as above
+
+        directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
+        places = dict.fromkeys(each for _, entered in directories for each in entered)
+        run = files_run(reading, places, path_context.home)
+        for _ in range(_DEEPEST_RUN if run else 0):
+            if sum(map(len, run.values())) > _LONGEST_RUN:
+                break
+            more = files_run(self._reader.read(line, run).reading, places, path_context.home)
+            if more.keys() <= run.keys():
+                break
+            run = {**more, **run}
+        return run
 
     def _run(self, read: ReadLine, line: str) -> Iterator[GuardFinding]:
         concerns = read.may_concern(self.policy.by_program)
