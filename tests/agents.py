@@ -155,7 +155,9 @@ OTHERS = [name for name in AGENTS if name != OWN_FORMAT]
 WITH_FILES = [name for name, listed in standard_dialects().items() if listed.has_files]
 
 #: The event before a tool runs, of every dialect.
-GATES = {name: AGENTS[name].gate for name in AGENTS} | {"opencode": "tool.execute.before"}
+GATES = {name: AGENTS[name].gate for name in AGENTS} | dict.fromkeys(
+    ("opencode", "kilo"), "tool.execute.before"
+)
 
 assert list(AGENTS) == WITH_FILES, "every dialect with files has a row, in the order of the registry"
 assert set(GATES) == set(standard_dialects())

@@ -51,10 +51,15 @@ def node_directory(client: Client, say: Callable[[str], None]) -> list[str]:
 def packages(client: Client, program: Path, say: Callable[[str], None]) -> dict[str, Path]:
     """Return the `node_modules` with packages that the client would otherwise get by itself, by directory."""
     version = program.parents[2].name
-    return {
-        directory: _fetched(f"{client.name}-packages", package, version, say)
-        for directory, package in client.packages.items()
-    }
+    found: dict[str, Path] = {}
+    for directory, package in client.packages.items():
+        name = f"{client.name}-packages"
+        try:
+            found[directory] = _fetched(name, package, version, say)
+        except UnavailableError:
+            # It is not published with every release of the client.
+            found[directory] = _fetched(name, package, _newest(package), say)
+    return found
 
 
 def _node_here() -> int:

@@ -207,6 +207,14 @@ def standard_dialects() -> Mapping[str, Listed]:
             switches=("--pure",),
             has_files=False,
         ),
+        "kilo": Listed(
+            "opencode.kilo",
+            (".kilo", ".kilocode", ".config/kilo", "kilo.json", "kilo.jsonc"),
+            programs=("kilo", "kilocode"),
+            switches=("--pure",),
+            has_files=False,
+            spelled=r"\bkilo(?:code)?\b",
+        ),
         OWN_FORMAT: Listed(
             "native",
             (".hookline",),

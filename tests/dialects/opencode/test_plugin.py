@@ -306,10 +306,15 @@ def test_an_ended_daemon_takes_its_address_with_it(opencode: OpenCode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "file"),
-    [("--user", "~/.config/opencode/plugin/hookline.js"), ("--project", ".opencode/plugin/hookline.js")],
+    ("agent", "scope", "file"),
+    [
+        ("opencode", "--user", "~/.config/opencode/plugin/hookline.js"),
+        ("opencode", "--project", ".opencode/plugin/hookline.js"),
+        ("kilo", "--user", "~/.config/kilo/plugin/hookline.js"),
+        ("kilo", "--project", ".kilo/plugin/hookline.js"),
+    ],
 )
-def test_it_is_installed_and_leaves_no_trace(opencode: OpenCode, scope: str, file: str) -> None:
+def test_it_is_installed_and_leaves_no_trace(opencode: OpenCode, agent: str, scope: str, file: str) -> None:
     home, project = opencode.daemons.home, opencode.daemons.project
     opencode.file.unlink()
 
@@ -317,23 +322,20 @@ def test_it_is_installed_and_leaves_no_trace(opencode: OpenCode, scope: str, fil
         return {str(each) for each in home.rglob("*") if ".local" not in each.parts}
 
     before = seen()
-    run_cli(["install", "opencode", scope, "--yes"], project, home)
+    run_cli(["install", agent, scope, "--yes"], project, home)
     there = home / file[2:] if file.startswith("~/") else project / file
     assert subprocess.run(["node", "--check", there], check=False).returncode == 0
-    found = json.loads(run_cli(["doctor", "--dialect", "opencode", "--json"], project, home).stdout)[
-        "agents"
-    ][0]
+    assert f'const AGENT = "{agent}"' in there.read_text()
+    found = json.loads(run_cli(["doctor", "--dialect", agent, "--json"], project, home).stdout)["agents"][0]
     (site,) = [each for each in found["sites"] if each["events"]]
     assert (site["trusted_by_agent"], site["file"]) == ("trusted", str(there))
     there.write_text(there.read_text().replace("throw new Error(answer.reason)", ""))
-    found = json.loads(run_cli(["doctor", "--dialect", "opencode", "--json"], project, home).stdout)[
-        "agents"
-    ][0]
+    found = json.loads(run_cli(["doctor", "--dialect", agent, "--json"], project, home).stdout)["agents"][0]
     (site,) = [each for each in found["sites"] if each["events"]]
     assert (site["trusted_by_agent"], "was changed" in site["agent_says"]) == ("untrusted", True)
-    run_cli(["install", "opencode", scope, "--yes"], project, home)
+    run_cli(["install", agent, scope, "--yes"], project, home)
     assert "throw new Error(answer.reason)" in there.read_text()
-    run_cli(["uninstall", "opencode", scope, "--yes"], project, home)
+    run_cli(["uninstall", agent, scope, "--yes"], project, home)
     assert seen() == before
 
 

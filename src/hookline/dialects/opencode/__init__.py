@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.dialect import ConfigPath, Layer, LoadedHooks, Plugins, Tools, upward
@@ -24,11 +25,18 @@ class OpenCode(FamilyDialect):
     call_file = "~/.config/opencode/plugin/hookline.js, by hookline install opencode"
     call_events = ("session.created", "chat.message", "tool.execute.before", "tool.execute.after")
     unsearched = "plugins, which are code"
+    #: Its directory below the user's configuration, all directories of a project, and its package for plugins.
+    config_directory = "opencode"
+    project_directories: tuple[str, ...] = (".opencode",)
+    plugin_package = "@opencode-ai/plugin"
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"{__name__}.{name}")
 
     def homes(self, env: Mapping[str, str]) -> list[str]:
         home, moved = env.get("HOME", ""), env.get("XDG_CONFIG_HOME", "")
         config = [each for each in (moved, os.path.join(home, ".config")) if os.path.isabs(each)]
-        return [os.path.join(each, "opencode") for each in config]
+        return [os.path.join(each, self.config_directory) for each in config]
 
     def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
         """List nothing: OpenCode has no file with hooks."""
@@ -44,7 +52,11 @@ class OpenCode(FamilyDialect):
     ) -> Plugins:
         """Name plugins that are not Hookline's: they may hold guards, which hold only in OpenCode."""
         del settings
-        directories = [os.path.join(each, self.directory) for each in upward(os.path.abspath(cwd), disk)]
+        directories = [
+            os.path.join(each, name)
+            for each in upward(os.path.abspath(cwd), disk)
+            for name in self.project_directories
+        ]
         found = [
             os.path.join(directory, name, file)
             for directory in dict.fromkeys((*directories, *self.homes(env)))
@@ -57,7 +69,7 @@ class OpenCode(FamilyDialect):
             return Plugins()
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         message = (
-            f"a plugin of OpenCode found{more}: plugins are code, so Hookline does not run them elsewhere"
+            f"a plugin of {self.title} found{more}: plugins are code, so Hookline does not run them elsewhere"
         )
         return Plugins(diagnostics=(Diagnostic("info", "agent-not-read", message, Where(found[0])),))
 
@@ -65,13 +77,13 @@ class OpenCode(FamilyDialect):
         """Return the plugin itself."""
         from hookline.dialects.opencode.installer import plugin_text  # noqa: PLC0415 only to install
 
-        return plugin_text({call.event: call.command for call in calls})
+        return plugin_text({call.event: call.command for call in calls}, self.name)
 
     @property
     def installer(self) -> "OpenCodeInstaller":
         from hookline.dialects.opencode.installer import OpenCodeInstaller  # noqa: PLC0415 only to install
 
-        return OpenCodeInstaller(self, self.user_path)
+        return OpenCodeInstaller(self, self.user_path, self.plugin_package)
 
 
 def dialect(

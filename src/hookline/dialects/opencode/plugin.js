@@ -5,8 +5,9 @@ import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { userInfo } from "node:os"
 
-// The shell line that asks Hookline at each event, and the file with the address of its daemon.
+// The shell line that asks Hookline at each event, its name of this agent, and the file with the address of its daemon.
 const CALLS = {}
+const AGENT = "opencode"
 const HOME = userInfo().homedir
 const ADDRESS = `${HOME}/.local/state/hookline/daemon-http.json`
 const SECONDS = 600
@@ -34,7 +35,7 @@ async function askDaemon(event, payload) {
 async function send(address, event, payload) {
   const { hostname, port, host, pathname } = new URL(address.url)
   const head = [
-    `POST ${pathname}opencode/${event} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${address.token}`,
+    `POST ${pathname}${AGENT}/${event} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${address.token}`,
     `Content-Length: ${Buffer.byteLength(payload)}`, "", "",
   ]
   const connection = unused.values().next().value ?? new Connection(Number(port), hostname)
