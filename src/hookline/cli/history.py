@@ -8,8 +8,8 @@ from typing import Any
 
 from hookline.cli.output import Progress
 from hookline.cli.requests import RequestError
-from hookline.cli.since import parse_since
 from hookline.cli.text import with_tilde
+from hookline.cli.times import parse_since
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import every_dialect
 from hookline.history.sources import Sources, find_sources

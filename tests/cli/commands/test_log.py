@@ -10,7 +10,7 @@ import pytest
 from hookline.cli.commands.log.report import clock
 from hookline.cli.commands.log.run import RunFilter
 from hookline.cli.requests import RequestError
-from hookline.cli.since import parse_since
+from hookline.cli.times import parse_since
 from hookline.extending import JournalFile
 from tests.cli.golden import check_golden
 from tests.cli.journals import STORY, a_run, journal_of, write_runs

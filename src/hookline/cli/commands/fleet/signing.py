@@ -11,7 +11,7 @@ import msgspec
 
 from hookline.cli.output import note, show
 from hookline.cli.requests import RequestError
-from hookline.cli.since import parse_duration
+from hookline.cli.times import parse_duration
 from hookline.config.bundles.format import WHOLE, BundleScope, ScopeException
 from hookline.model.safe_text import one_line, printable
 from hookline.team.fleet.access import FleetError

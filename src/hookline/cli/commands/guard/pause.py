@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from hookline.cli.output import note
 from hookline.cli.requests import RequestError
-from hookline.cli.since import parse_duration
 from hookline.cli.text import json_lines, paragraph, with_tilde
+from hookline.cli.times import parse_duration
 from hookline.config.journals import user_journal
 from hookline.config.pauses import LONGEST, GuardPauses, Pause, can_be_paused
 from hookline.model.hook import Hook

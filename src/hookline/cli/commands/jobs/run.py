@@ -10,8 +10,8 @@ from hookline.cli.commands.jobs.report import JobsDocument, job_document, job_te
 from hookline.cli.engines import command_engine
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
-from hookline.cli.since import parse_since
 from hookline.cli.text import count_of, json_lines, terminal_width
+from hookline.cli.times import parse_since
 from hookline.jobs.file import DurableFile, user_queue
 from hookline.jobs.port import DurableError, JobInfo
 from hookline.journal.journal import Journal

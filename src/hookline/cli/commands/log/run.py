@@ -15,8 +15,8 @@ from hookline.cli.commands.log.report import LogDocument, RunCounts, no_journal_
 from hookline.cli.describe import means_hook
 from hookline.cli.output import ExitStatus, Progress, note, show, show_part
 from hookline.cli.requests import RequestError
-from hookline.cli.since import parse_since
 from hookline.cli.text import terminal_width
+from hookline.cli.times import parse_since
 from hookline.journal.file import journal_path
 from hookline.journal.reader import Damage, records_in, scan_journal
 from hookline.model.run import Run, is_block, would_have_blocked
