@@ -144,7 +144,7 @@ class _Ports:
         if stopped is not None and not rewritten:
             return Refusal("stopped", f"the run was stopped: {stopped}")
         given: Any = call.tool_input
-        if not isinstance(given, Mapping):  # a model can write any JSON
+        if type(given) is not dict and not isinstance(given, Mapping):  # a model can write any JSON
             return Refusal("arguments", f"The arguments do not fit: they are no object: {given!r:.100}")
         try:
             problem = check(dict(call.tool_input)) if check is not None else None
