@@ -105,7 +105,11 @@ def events_named(
 
 def unknown_event(name: str, events: Iterable[str], others: Iterable[str] = ()) -> UnknownEventError:
     """Return the error with the nearest of all names; among equals the table's own."""
-    return UnknownEventError(name[:_LONGEST_NAME], nearest(name, (*others, *events)))
+    own = {each.casefold(): each for each in events}
+    meant = nearest(name, (*others, *own.values()))
+    return UnknownEventError(
+        name[:_LONGEST_NAME], None if meant is None else own.get(meant.casefold(), meant)
+    )
 
 
 class Setting(Struct, frozen=True):
