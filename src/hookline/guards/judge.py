@@ -48,6 +48,21 @@ _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 _NO_READING = ShellReading()
 #: Scripts that scripts run are followed so far.
 _DEEPEST_RUN = 3
+#: Programs that run files, and sub-commands of git that run none.
+_RUN_FILES = frozenset(
+    (
+        "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "source", "python", "pypy", "pytest", "node", "bun", "deno",
+        "tsx", "ts-node", "perl", "ruby", "php", "lua", "tclsh", "make", "gmake", "just", "npm", "pnpm", "yarn",
+        "composer",
+    )
+)  # fmt: skip
+_ONLY_GIT = frozenset(
+    (
+        "status", "diff", "log", "show", "add", "fetch", "branch", "config", "remote", "stash", "rev-parse", "blame",
+        "tag", "ls-files", "grep", "restore", "reset", "init", "describe", "reflog", "cat-file", "show-ref",
+        "ls-remote",
+    )
+)  # fmt: skip
 #: Longer files are searched as code of other languages is, and not read.
 _LONGEST_RUN = 8 * 1024
 
@@ -250,9 +265,9 @@ class GuardJudge:
         key = line, path_context.cwd
         run = self._reader.run.get(key)
         if run is None:
-            from hookline.guards.run_files import may_run_files  # noqa: PLC0415 as above
-
-            run = self._read_files_run(line, path_context, reading) if may_run_files(reading) else NO_CONTENTS
+            run = NO_CONTENTS
+            if _may_run_files(reading):
+                run = self._read_files(line, path_context, reading)
             self._reader.run[key] = run
         short = {name: text for name, text in run.items() if len(text) <= _LONGEST_RUN}
         note = f"It is in {', '.join(run)}, which the line runs."
@@ -265,16 +280,17 @@ class GuardJudge:
                 for each in (*self._code(text), *self._shown((text,), path_context, ""))
             )
 
-    def _read_files_run(
-        self, line: str, path_context: PathContext, reading: ShellReading
-    ) -> Mapping[str, str]:
+    def _read_files(self, line: str, path_context: PathContext, reading: ShellReading) -> Mapping[str, str]:
         """Return the text of the files that a line runs, and of those that they run."""
-        from hookline.guards.run_files import files_run  # noqa: PLC0415 as above
+        from hookline.guards.run_files import files_run  # noqa: PLC0415 few lines run files
 
-        directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
-        places = dict.fromkeys(each for _, entered in directories for each in entered)
+        places = [path_context.cwd]
+        if any(command.base_name in _ENTERS for command in reading.commands) or "chdir" in line:
+            directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
+            places = [*dict.fromkeys(each for _, entered in directories for each in entered)]
         run = files_run(reading, places, path_context.home)
         for _ in range(_DEEPEST_RUN if run else 0):
+            # A script may run another one.
             if sum(map(len, run.values())) > _LONGEST_RUN:
                 break
             more = files_run(self._reader.read(line, run).reading, places, path_context.home)
@@ -395,6 +411,18 @@ def _renamed(words: Sequence[str], index: Mapping[str, object]) -> str:
         if name in index and f"bin/{name}" in source and base_name(target) not in (name, "", ".", "bin"):
             return name
     return ""
+
+
+def _may_run_files(reading: ShellReading) -> bool:
+    """Return True if a command of a line may run a file: most do not, and no file is looked for."""
+    for command in reading.commands:
+        words, name = command.words, command.base_name
+        if name == "git":
+            if not any(word in _ONLY_GIT for word in words[1:2]):
+                return True
+        elif "/" in words[0] or name.rstrip("0123456789.") in _RUN_FILES or name == ".":
+            return True
+    return False
 
 
 def _is_named(path: str, texts: Iterable[str]) -> bool:

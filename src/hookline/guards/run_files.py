@@ -68,16 +68,8 @@ _HOOKS = {
 _PUSHES = re.compile(r"remote\..*\.(?:push|mirror)=", re.IGNORECASE)
 
 
-_RUN = frozenset((*_SHELLS, *_INTERPRETERS, *_MAKE, *_PACKAGES, "git"))
-
-
 class _Package(msgspec.Struct):
     scripts: dict[str, Any] = {}
-
-
-def may_run_files(reading: ShellReading) -> bool:
-    """Return True if a command of a line may run a file: most do not, and no file is looked for."""
-    return any("/" in one.words[0] or program_of(one.words[0]) in _RUN for one in reading.commands)
 
 
 def files_run(reading: ShellReading, directories: Iterable[str], home: str) -> Mapping[str, str]:
