@@ -48,7 +48,7 @@ _RUNS_SCRIPT = frozenset(("run", "run-script", "rum", "urn", "exec"))
 #: Short names, and the scripts that further sub-commands run.
 _SCRIPTS = {"t": "test", "tst": "test", "it": "test", "i": "install", "ci": "install", "add": "install"}
 _RULE = re.compile(
-    r"(?m)^(?![\t#])([^\n:=#]{1,500}?)\s*::?(?!=)([^\n]{0,2000})((?:\n(?:\t[^\n]*|[ ]{0,9}#[^\n]*|))*)"
+    r"(?m)^(?![\t#])([^\n:=#]{1,500}+)::?(?!=)([^\n]{0,2000})((?:\n(?:\t[^\n]*+|[ ]{0,9}+#[^\n]*+|(?=\n)))*+)"
 )
 #: The hooks that a sub-command of git runs.
 _HOOKS = {
@@ -142,19 +142,26 @@ def _targets(text: str, wanted: Sequence[str]) -> str:
     if not needed:
         firsts = (sorted(names) for names in named if not all(one[:1] == "." for one in names))
         needed += next(firsts, ())
+    by_name: dict[str, list[int]] = {}
+    for at, names in enumerate(named):
+        for name in names:
+            by_name.setdefault("%" if "%" in name else name, []).append(at)
     kept: set[int] = set()
     for target in needed:
-        for at, rule in enumerate(rules):
-            if at not in kept and (target in named[at] or any("%" in one for one in named[at])):
-                kept.add(at)
-                # A recipe may make another target by `$(MAKE) x`.
-                needed += (rule[2] + (rule[3] if "MAKE" in rule[3] else "")).split()[
-                    : _MOST_TARGETS - len(needed)
-                ]
-    for at in reversed(range(len(rules))):
+        for at in (at for at in (*by_name.get(target, ()), *by_name.get("%", ())) if at not in kept):
+            kept.add(at)
+            # A recipe may make another target by `$(MAKE) x`.
+            rule = rules[at]
+            needed += (rule[2] + (rule[3] if "MAKE" in rule[3] else "")).split()[
+                : _MOST_TARGETS - len(needed)
+            ]
+    parts: list[str] = []
+    done = 0
+    for at, rule in enumerate(rules):
         if at not in kept:
-            text = text[: rules[at].start()] + text[rules[at].end() :]
-    return text
+            parts.append(text[done : rule.start()])
+            done = rule.end()
+    return "".join((*parts, text[done:]))
 
 
 def _script(text: str, operands: Words) -> str:
