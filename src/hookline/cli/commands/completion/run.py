@@ -73,7 +73,7 @@ class _Parser(argparse.ArgumentParser):
     def words(self, name: str, line: str, lists: Mapping[str, tuple[str, ...]]) -> CommandWords:
         options: list[CompletionOption] = []
         positional = CompletionOption((), "anything")
-        for action in self._actions:
+        for action in (each for each in self._actions if each.help != argparse.SUPPRESS):
             if action.option_strings:
                 kind, words = _value(action, lists)
                 options.append(CompletionOption(tuple(action.option_strings), kind, words, action.help or ""))
