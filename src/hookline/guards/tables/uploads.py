@@ -342,7 +342,7 @@ NETWORK_UPLOAD = GuardSpec(
             r"file_get_contents\(\s*['\"]https?:|httr::|\bHTTP\.(?:post|put)\b|url-retrieve|\bNwrite\b|/inet/tcp/"
         ),
         (
-            r"\bopen\s*\(\s*['\"][^'\"\n]{1,200}['\"]\s*(?:,\s*(?:mode\s*=\s*)?['\"]r?b?['\"])?\s*(?:,[^)\n]{0,80})?\)|readFile|"
+            r"\bopen\s*+\(\s*+['\"][^'\"\n]{1,200}['\"]\s*+(?:,\s*+(?:mode\s*+=\s*+)?['\"]r?b?['\"])?\s*+(?:,[^)\n]{0,80})?\)|readFile|"
             r"read_(?:text|bytes)\(|File\.(?:read|open|binread)|IO\.read|file_get_contents\(\s*['\"](?!http)|\bslurp\b|"
             r"createReadStream|\bopen\b[^\n;]{0,80}['\"]<|<\$?[A-Z]\w*>|sendfile|readLines\(|\bread\(\s*['\"]|\[open\s|find-file"
         ),

@@ -5,7 +5,7 @@ import re
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|([nt\\\"'])|(.?))")
 _ARGUMENT = re.compile("%[sb]")
 _PATTERN = re.compile(r"[*?\[\\]")
-_SLICE = re.compile(r"\s*(-?\d{0,9})\s*(?::\s*(-?\d{1,9})\s*)?")
+_SLICE = re.compile(r"\s*+(-?\d{0,9})\s*+(?::\s*+(-?\d{1,9})\s*+)?")
 _PLAIN = {"n": "\n", "t": "\t"}
 
 
