@@ -158,4 +158,4 @@ class _Reader:
 
     def end(self) -> None:
         if self._at != len(self._body):
-            raise ProtocolError("something follows what belongs to it")
+            raise ProtocolError("it has extra bytes at its end")
