@@ -210,3 +210,21 @@ def test_you_choose_the_session_of_an_invocation() -> None:
         return ids
 
     assert asyncio.run(play()) == ["ann"]
+
+
+def test_a_run_that_the_user_ends_settles_its_turn_once() -> None:
+    @tool(context=True, name="action")
+    def ends(tool_context: ToolContext) -> str:
+        """Act."""
+        tool_context.agent.cancel()
+        return "acted"
+
+    async def play() -> tuple[str, list[str]]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            result = await made(engine, ACT, ScriptedResponse("done"), tools=[ends]).invoke_async("go")
+            return result.stop_reason, fired.copy()
+
+    reason, fired = asyncio.run(play())
+    assert reason == "cancelled"
+    assert [name for name in fired if name in {"Stop", "Error", "TurnSettled"}] == ["TurnSettled"]

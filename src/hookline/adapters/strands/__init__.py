@@ -45,8 +45,10 @@ from hookline.host import CallResult, SessionOptions
 
 #: The name of the interrupt with which a call waits for an approval.
 INTERRUPT = "hookline"
-#: The run continues later, or the user has ended it: Stop hooks do not run.
-_NO_END = {"interrupt", "checkpoint", "cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
+#: The run continues later.
+_PAUSED = {"interrupt", "checkpoint"}
+#: The user, or a limit of the program, has ended it: Stop hooks do not run.
+_ENDED = {"cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
 
 
 class HooklinePlugin(Plugin):
@@ -170,7 +172,9 @@ class HooklinePlugin(Plugin):
         session, result, error = self._session(event), event.result, sys.exception()
         if error is not None and result is None:
             await tell_failure(session, error)
-        elif host_of(session).stopped or (result is not None and result.stop_reason not in _NO_END):
+        elif result is not None and result.stop_reason in _ENDED:
+            await session.cancelled()
+        elif host_of(session).stopped or (result is not None and result.stop_reason not in _PAUSED):
             end = await session.end(str(result or "").strip())
             if result is None:  # the prompt was blocked: Strands keeps the reason as an answer to nothing
                 event.agent.messages.pop()
