@@ -65,6 +65,7 @@ def test_one_answer_trusts_a_project_and_a_change_is_asked_about_with_its_differ
     project.write("serve.sh", "touch served\n")
     terminal = Terminal(_WORDS, project.root, project.home)
     shown = terminal.until(_QUESTION)
+    assert "has 2 new items: trust it?" in " ".join(shown.split())
     assert "new hook .hookline/hooks.toml:2 SessionStart start.sh: sh start.sh\r\n" in shown
     assert 'new server .mcp.json:1 it: sh ["serve.sh"]\r\n' in shown
     terminal.types("s\n")
@@ -80,6 +81,7 @@ def test_one_answer_trusts_a_project_and_a_change_is_asked_about_with_its_differ
     (project.root / "mine").unlink()
     terminal = Terminal(_WORDS, project.root, project.home)
     shown = terminal.until(_QUESTION)
+    assert "has 1 changed item: trust it?" in " ".join(shown.split())
     assert "changed hook .hookline/hooks.toml:2" in shown
     assert "-touch ran" in shown
     assert "+touch ran2" in shown

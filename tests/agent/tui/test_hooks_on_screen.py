@@ -182,6 +182,42 @@ def test_rewrites_added_text_and_missing_answers_are_shown(project: Project) -> 
     asyncio.run(main())
 
 
+def test_each_guard_that_broke_on_a_call_is_named_once_and_its_lines_stay_below_its_name(
+    project: Project,
+) -> None:
+    guards = [_command("exit 7", name="first"), _command("(exit 8)", name="second")]
+    guards.append(
+        _command("echo 'a reason of many words that is wider than the terminal is' >&2; exit 2", name="third")
+    )
+    script = [{"tool_calls": [_bash("echo risky")]}, {"text": "Done."}]
+
+    async def main() -> None:
+        async with project.agent(
+            script, {"PreToolUse": [{"hooks": guards}]}, "--mode", "bypass", columns=60
+        ) as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until("Done.")
+            rows = one.text.split("\n")
+            start = next(at for at, row in enumerate(rows) if "denied: " in row)
+            card = rows[start : rows.index("", start)]
+            assert all(row.startswith("    ") for row in card[1:]), card
+            said = " ".join(" ".join(card).split())
+            assert "hook first gave no answer: exit 7" in said
+            assert "hook second gave no answer: exit 8" in said
+            assert "hook second: hook second" not in said
+            assert "hook third: a reason of many words" in said
+            await one.idle()
+            one.types("\x1bOR")
+            # Keys that have no room are left out; the one that closes the pane is there.
+            await one.until("…  q close")
+            one.types("\x1b[A\r")
+            await one.until("deny: hook second gave no answer: exit 8")
+            assert not any(row.strip() == "exit 8" for row in one.text.split("\n"))
+
+    asyncio.run(main())
+
+
 def test_sub_agents_are_nested_under_their_call(project: Project) -> None:
     given = {"prompt": "check", "description": "check the shop"}
     script = [

@@ -63,7 +63,7 @@ def test_what_is_not_trusted_is_counted_at_the_start_and_below(project: Project)
             await one.until("Enter sends")
             # The guard only tightens: it needs no trust.
             await one.until("2 hooks (1 untrusted)")
-            assert "1 of them not trusted, so they do not run; /trust shows them" in one.text
+            assert "1 of them not trusted, so it does not run; /trust shows it" in one.text
             one.types("hello\r")
             await one.until("Hi.")
             one.types("\x1bOQ")

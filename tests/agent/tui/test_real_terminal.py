@@ -80,7 +80,8 @@ def test_a_session_from_its_start_to_ctrl_d(workspace: Workspace) -> None:
         terminal.until("Enter sends")
         assert "an agent under your hooks" in terminal.text
         assert terminal.settings != terminal.before
-        terminal.pastes("\r".join(f"pasted {number}" for number in range(40)))
+        # The end of the last line begins no further one.
+        terminal.pastes("".join(f"pasted {number}\r" for number in range(40)))
         terminal.until("> [pasted 40 lines]")
         terminal.types("\r")
         terminal.until("You pasted.")

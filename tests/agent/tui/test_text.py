@@ -1,14 +1,22 @@
 """Text on its way to the terminal: cut into blocks, laid out, and clean."""
 
+import re
+
 import pytest
+from rich.console import RenderableType
 from rich.text import Text
 
 from hookline.agent.tui.status import StatusFacts, status_line
 from hookline.agent.tui.text.paint import Painter, exact, marked, words
 from hookline.agent.tui.text.stream import Stream, as_markdown
+from hookline.agent.tui.text.welcome import keys_card, welcome
 
 _PLAIN = Painter({"NO_COLOR": "1"})
 _COLOURED = Painter({})
+
+
+def _without_styles(shown: RenderableType) -> list[str]:
+    return [re.sub(r"\x1b\[[0-9;]*m", "", row).strip() for row in _PLAIN.lines(shown, 110)]
 
 
 def _blocks(text: str, size: int = 3) -> list[str]:
@@ -75,3 +83,19 @@ def test_the_status_line_drops_what_matters_least() -> None:
     assert len(narrow) == 42
     assert "busy" in narrow
     assert "F2 hooks" not in narrow
+
+
+@pytest.mark.parametrize(
+    ("untrusted", "says"),
+    [(1, "so it does not run; /trust shows it"), (2, "so they do not run; /trust shows them")],
+)
+def test_hooks_that_do_not_run_are_counted_right_below_the_hooks(untrusted: int, says: str) -> None:
+    facts = StatusFacts(hooks=3, untrusted=untrusted)
+    more = {"servers": "1 of 2 connected", "last": "yesterday"}
+    rows = _without_styles(welcome(facts, "1", ["Stop"] * 3, more))
+    at = next(number for number, row in enumerate(rows) if row.startswith("hooks"))
+    assert rows[at + 1] == f"{untrusted} of them not trusted, {says} and asks"
+
+
+def test_help_names_shell_commands() -> None:
+    assert any(row.startswith("!COMMAND ") for row in _without_styles(keys_card()))

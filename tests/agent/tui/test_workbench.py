@@ -106,7 +106,7 @@ def test_a_guard_that_denies_wrongly_is_mended_without_leaving_the_screen(
             await one.until("before")
             screens.check("workbench-replay", _pane(one))
             one.types("t")
-            await one.until("wrote tests/test_hooks.py")
+            await one.until("wrote tests/test_hooks.py for pytest; it expects: passed")
             one.types("\x1b")
             await one.until("understood as")
 

@@ -205,10 +205,7 @@ class ConversationView:
         for fired in reversed(self._channel.events.events):
             if getattr(fired.payload, "tool_use_id", None) == shown.tool_use_id and fired.outcome.blocked:
                 runs = {run.hook: run for run in fired.runs if _has_stopped(run) and run.hook != shown.hook}
-                return [
-                    f"hook {run.hook}: {run.reason or run.detail} · {near(run.source)}"
-                    for run in runs.values()
-                ]
+                return [f"{_said_by(run)} · {near(run.source)}" for run in runs.values()]
         return ()
 
     def _news(self, shown: Shown) -> None:
@@ -287,6 +284,12 @@ class ConversationView:
             if number >= before and shown.kind != "context":
                 yield from self._show(shown)
         self._turn = None
+
+
+def _said_by(run: Run) -> str:
+    """Name a hook with what it said; a reason of Hookline's own already begins with the name."""
+    said = run.reason or run.detail
+    return said if said.startswith(f"hook {run.hook} ") else f"hook {run.hook}: {said}"
 
 
 def _has_stopped(run: Run) -> bool:

@@ -65,7 +65,7 @@ class Actions:
     def paste(self, text: str) -> None:
         """Insert pasted text; a long one as a mark, in whose place it is sent."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        lines = text.count("\n") + 1
+        lines = text.removesuffix("\n").count("\n") + 1
         if lines > _MOST_PASTED:
             mark = f"[pasted {lines:,} lines]"
             mark = mark if mark not in self._pastes else f"[pasted {lines:,} lines, {len(self._pastes) + 1}]"

@@ -92,7 +92,7 @@ def _result(shown: Shown, also: Sequence[str], *, with_head: bool) -> Iterator[R
 
 def also_lines(also: Sequence[str]) -> Iterator[RenderableType]:
     """Render the other hooks that denied the same, so that none of them stays unknown."""
-    yield from (Text(f"    also {one_line(each, 300)}", "dim") for each in also)
+    yield from (marked("    also ", "dim", Text(one_line(each, 300), "dim")) for each in also)
 
 
 def _folded(shown: Shown) -> RenderableType:

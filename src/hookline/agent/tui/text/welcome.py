@@ -15,6 +15,7 @@ KEYS: Sequence[tuple[str, str]] = (
     ("Ctrl-J, Alt-Enter", "a new line; a paste is one prompt"),
     ("Up, Down, Ctrl-R", "earlier prompts; Up on an empty line takes a queued prompt back"),
     ("Tab", "complete a /command, an @file, or a session after /resume"),
+    ("!COMMAND", "run a shell command of yours, under your hooks; !!COMMAND keeps its output from the model"),
     ("Shift-Tab", "the next permission mode"),
     ("Esc, Ctrl-C", "stop the current action; Ctrl-C clears the line, twice it leaves"),
     ("Ctrl-D", "leave, on an empty line"),
@@ -40,10 +41,11 @@ def welcome(
         _row("directory", facts.directory),
         _row("hooks", _hooks(facts, events)),
     ]
-    rows += [_row(name, more[name]) for name in ("reads", "servers", "last") if name in more]
     if facts.untrusted:
-        says = f"{facts.untrusted} of them not trusted, so they do not run; /trust shows them and asks"
+        they, them = ("it does", "it") if facts.untrusted == 1 else ("they do", "them")
+        says = f"{facts.untrusted} of them not trusted, so {they} not run; /trust shows {them} and asks"
         rows.append(_row("", says, "yellow"))
+    rows += [_row(name, more[name]) for name in ("reads", "servers", "last") if name in more]
     rows.append(Text("Enter sends · /help lists commands and keys · Ctrl-C stops · Ctrl-D leaves", "dim"))
     return stack(rows)
 

@@ -170,7 +170,7 @@ def _printed(account: "Account") -> Iterator[Line]:
 def _understood(account: "Account", fired: "FiredEvent", redact: Any) -> Iterator[Line]:
     run, outcome = account.run, redact(fired.outcome)
     parts = [f"{run.decision}{f': {run.reason}' if run.reason else ''}" if run.decision else "no decision"]
-    parts += [run.detail] if run.detail else []
+    parts += [run.detail] if run.detail and run.detail not in (run.reason or "") else []
     parts += [f"not counted: {', '.join(run.dropped)}"] if run.dropped else []
     if run.status in NO_ANSWER:
         parts += ["it gave no answer, which " + ("fails open" if run.failed_open else "fails closed")]

@@ -43,8 +43,18 @@ _OUTCOME = {
 }
 #: Hooks that did not run are listed one by one if they are so few.
 _FEW = 3
-_LIST_KEYS = "Enter read  r replay  x edit  t test  c copy  e explain  k skip  q close"
-_TEXT_KEYS = "r replay  x edit  t test  c copy  e explain  Esc back"
+#: The way out is last.
+_LIST_KEYS = ("Enter read", "r replay", "x edit", "t test", "c copy", "e explain", "k skip", "q close")
+_TEXT_KEYS = ("r replay", "x edit", "t test", "c copy", "e explain", "Esc back")
+
+
+def keys_line(keys: Sequence[str], columns: int) -> str:
+    """Join keys; where they are too wide, those before the last are left out: the way out stays."""
+    for left_out in range(len(keys)):
+        kept = (*keys[: len(keys) - 1 - left_out], *["…"] * bool(left_out), keys[-1])
+        if len("  ".join(kept)) <= columns:
+            return "  ".join(kept)
+    return keys[-1]
 
 
 class _Row(Struct, frozen=True, eq=False):
@@ -333,7 +343,7 @@ class WorkbenchPane:
                 stream.write(test_case(again, found, file, root, before))
 
         await asyncio.to_thread(write)
-        self._said = f"wrote {near(target)}: {outcome_words(again)}; run: pytest {near(target)}"
+        self._said = f"wrote {near(target)} for pytest; it expects: {outcome_words(again)}"
 
     # -- drawing ----------------------------------------------------------------------------------------
 
@@ -350,7 +360,7 @@ class WorkbenchPane:
             [
                 *shown,
                 ("fg:ansiyellow" if says else _DIM, f"{cut(one_line(says, 2000), columns - 1)}\n"),
-                ("reverse", cut(keys, columns - 1)),
+                ("reverse", cut(keys_line(keys, columns - 1), columns - 1)),
             ]
         )
 

@@ -98,11 +98,12 @@ def _short(found: Review, width: int) -> tuple[list[str], bool]:
     root = one_line(spelled_out(with_tilde(found.trust.root)), width)
     changed = sum(entry.status.state == "modified" for entry in found.pending)
     new = len(found.pending) - changed
-    counts = [f"{new} new"] * bool(new) + [f"{changed} changed since you trusted it"] * bool(changed)
+    numbers = (("new", new), ("changed", changed))
+    counts = [f"{number} {state} item{'s' * (number > 1)}" for state, number in numbers if number]
     texts = [_text(entry) for entry in found.pending]
     lines = [one_line(text, max(width - 2, 20)) for text in texts]
     differences, complete = _differences(found, _MOST_DIFFERENT)
-    begins = f"{root} has items that you have not trusted: {', '.join(counts)}"
+    begins = f"{root} has {' and '.join(counts)}"
     whole = all(" ".join(text.split()) == line for text, line in zip(texts, lines, strict=True))
     return [begins, *lines, *differences], complete and whole
 
