@@ -10,41 +10,51 @@ from tools.markdown import GENERATED, code, page, table
 
 #: The questions, in groups: the key in `enforces.toml`, and the head of its column.
 _DECISIONS: Mapping[str, str] = {
-    "deny": "deny a call", "ask": "ask the user", "rewrite": "rewrite the call", "context": "tell the model something",
-    "stop": "stop the run",
+    "see": "see a call", "deny": "deny a call", "ask": "ask the user", "rewrite": "rewrite the call",
+    "context": "tell the model something", "stop": "stop the run",
 }  # fmt: skip
-_REACH: Mapping[str, str] = {"prompts": "reject a prompt", "subagents": "subagents", "mcp": "MCP tools"}
+_REACH: Mapping[str, str] = {
+    "prompts": "reject a prompt",
+    "subagents": "subagents",
+    "mcp": "MCP tools",
+    "background": "background shells",
+}
 _FAILURES: Mapping[str, str] = {
     "crash": "it crashes",
     "timeout": "it takes too long",
     "missing": "it does not exist",
 }
 _SWITCHES: Mapping[str, str] = {"repository": "a repository", "flag": "a flag", "mod": "a mod"}
+_NOT_RECORDED = "not recorded"
 QUESTIONS = {**_DECISIONS, **_REACH, **_FAILURES, **_SWITCHES}
 
 
 def enforces(root: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the answers of each agent that has any, by the name of its dialect."""
+    """Return the answers of each agent, by the name of its dialect: none where no case of it was recorded."""
     files = {
         name: root / "tests/dialects" / listed.package / "enforces.toml"
         for name, listed in standard_dialects().items()
         if name != OWN_FORMAT
     }
-    return {name: tomllib.loads(file.read_text()) for name, file in files.items() if file.exists()}
+    return {name: tomllib.loads(file.read_text()) if file.exists() else {} for name, file in files.items()}
 
 
 def enforcement_page(root: Path) -> str:
     known = enforces(root)
     titles = {name: listed.build().title for name, listed in standard_dialects().items()}
-    missing = ", ".join(title for name, title in titles.items() if name not in known and name != OWN_FORMAT)
     return page(
         "# What each agent can enforce",
         GENERATED,
         "What a hook before a tool call can do in each agent, and what happens when the hook breaks: as the real "
-        "client did it, in the version below, in the recorded case that is named beside the answer. Hookline makes "
-        "up for some of it: what an agent cannot express becomes a denial, and entries that `hookline install` "
-        "writes close where the agent would go on. An empty cell was not recorded.",
-        table(("agent", "version"), ((titles[name], each["client"]) for name, each in known.items())),
+        "client did it, in the version below, in the recorded case or payload that is named beside the answer. An "
+        "answer without one is from the agent's documentation, its code or a run that was not kept. Hookline "
+        "makes up for some of it: what an agent cannot express becomes a denial, and entries that "
+        "`hookline install` writes close where the agent would go on. Where nothing is known from the real client, "
+        f"a cell says *{_NOT_RECORDED}*; [the agent's page](../dialects/index.md) says what Hookline does there.",
+        table(
+            ("agent", "version"),
+            ((titles[name], each.get("client", _NOT_RECORDED)) for name, each in known.items()),
+        ),
         "## What a hook can do before a tool runs",
         _table(known, titles, _DECISIONS),
         "## What else its hooks reach",
@@ -55,7 +65,6 @@ def enforcement_page(root: Path) -> str:
         "## Who can switch hooks off",
         "`hookline doctor` reports settings of a repository and mods that do.",
         _table(known, titles, _SWITCHES),
-        f"No cases of the real client are recorded for {missing}: see [their pages](../dialects/index.md).",
     )
 
 
@@ -69,7 +78,7 @@ def _table(
 def _cells(answers: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[str]:
     for question in questions:
         given: Mapping[str, str] = answers.get(question, {})
-        case = given.get("case", "").rpartition("/")[2]
+        case = given.get("payload") or given.get("case", "").rpartition("/")[2]
         parts = (given.get("answer", ""), f"({code(case)})" if case else "", given.get("note", ""))
         text = " ".join(part for part in parts[:2] if part)
-        yield f"{text}; {parts[2]}" if text and parts[2] else text or parts[2]
+        yield f"{text}; {parts[2]}" if text and parts[2] else text or parts[2] or _NOT_RECORDED
