@@ -43,7 +43,8 @@ def test_a_table_is_called_like_its_dialect() -> None:
         dialect.name: dialect.tools.agent for dialect in every_dialect() if dialect.own_tools is not None
     }
 
-    assert tables == {name: name for name in tables}
+    # Kilo is a fork: its tools are OpenCode's, by the same names.
+    assert tables == {name: "opencode" if name == "kilo" else name for name in tables}
     assert {"codewhale", "codex", "docker-agent", "reasonix", "gemini-cli", "cursor", "grok"} <= set(tables)
 
 

@@ -22,6 +22,9 @@ AGENTS = [name for name in WITH_FILES if name != OWN_FORMAT]
 #: Findings about the shape of an entry, which a schema can have, too.
 OF_SHAPE = ("unknown-event", "unknown-field", "wrong-type", "missing-field", "unknown-type", "not-a-list")
 
+#: Found by doctor alone: a schema measures no text, and keys that an agent only ignores are valid.
+ONLY_DOCTOR = ("an empty command", "hooks of CodeWhale in the wrong table", "matcher in Reasonix")
+
 
 @cache
 def checker(agent: str) -> Checker:
@@ -63,7 +66,7 @@ def test_sound_files_are_valid() -> None:
 def test_mistakes_of_shape_are_not() -> None:
     seen = [(one, checker(agent).valid(value)) for one, agent, value in files(read_corpus("mistakes"))
             if one.code in OF_SHAPE]  # fmt: skip
-    assert [one.what for one, valid in seen if valid] == []
+    assert sorted(one.what for one, valid in seen if valid) == sorted(ONLY_DOCTOR)
     assert len(seen) >= 10
 
 

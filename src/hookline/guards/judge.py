@@ -427,8 +427,14 @@ def _may_run_files(reading: ShellReading) -> bool:
 
 def _is_named(path: str, texts: Iterable[str]) -> bool:
     """Return True if a text has this path as a whole word, not behind a variable: `$(TOP)/x` is not `/x`."""
-    named = re.compile(rf"(?<![\w)}}/.]){re.escape(path)}")
-    return any(named.search(text) for text in texts)
+    for text in texts:
+        at = text.find(path)
+        while at >= 0:
+            before = text[at - 1 : at]
+            if not before or not (before.isalnum() or before in "_)}/."):
+                return True
+            at = text.find(path, at + 1)
+    return False
 
 
 def _may_hold_code(reading: ShellReading, line: str) -> bool:

@@ -70,7 +70,7 @@ def recorded(dialect: str, event: str | None = None) -> list[Recorded]:
 
 @cache
 def _recorded(dialect: str) -> tuple[Recorded, ...]:
-    file = files(f"hookline.dialects.{standard_dialects()[dialect].package}") / FILE
+    file = files(f"hookline.dialects.{standard_dialects()[dialect].package.partition('.')[0]}") / FILE
     if not file.is_file():
         return ()
     found = msgspec.json.decode(file.read_bytes(), type=tuple[Recorded, ...])
