@@ -313,10 +313,7 @@ def _not_admitted(hook: Hook, why: str, *, asks: bool) -> Admission:
         and hook.event.may & hook.policy.may & Capability.BLOCK
     ):
         kind = "guard" if hook.event.guard else "hook"
-        text = (
-            f"A {kind} of this project at {hook.where} is not trusted, so it did not run ({why}). "
-            "Run `hookline trust`."
-        )
+        text = f"A {kind} of this project at {hook.where} did not run: {why}. Run `hookline trust`."
         votes = (Vote("ask", text),) if asks and hook.event.guard else ()
         instead = Outcome(votes=votes, messages=(Message(text),))
     reason = f"{why}; run `hookline trust` to see it and decide"

@@ -39,7 +39,7 @@ def test_a_guard_that_may_not_run_asks_where_the_agent_can_ask(caller: Caller) -
     for _ in range(2):
         asked = caller.call(caller.project)
         assert decision(asked) == "ask"
-        assert f"{file}:4 is not trusted" in reason(asked)
+        assert f"{file}:4 did not run: you have not trusted it. Run" in reason(asked)
         assert "hookline trust" in reason(asked)
     # Only where it concerns the call.
     assert decision(caller.call(caller.project, tool_name="Read", tool_input={"file_path": "/x"})) is None
@@ -62,7 +62,7 @@ def test_elsewhere_it_is_said_each_time(caller: Caller) -> None:
     file = caller.write(GUARD_FILE, GUARD)
     for _ in range(2):
         said = json.loads(caller.call(caller.project, "UserPromptSubmit").stdout)
-        assert f"{file}:8 is not trusted" in said["systemMessage"]
+        assert f"{file}:8 did not run: you have not trusted it. Run" in said["systemMessage"]
     assert "systemMessage" in caller.call(caller.project, "UserPromptSubmit", session_id="s-2").stdout
     assert not ran(caller)
 
@@ -72,7 +72,7 @@ def test_an_agent_that_shows_no_messages_says_it_on_stderr(caller: Caller) -> No
     for _ in range(2):
         assert caller.call(caller.project, dialect="reasonix").code == 0
         (line,) = caller.remarks
-        assert f"{file}:4 is not trusted" in line
+        assert f"{file}:4 did not run: you have not trusted it. Run" in line
 
 
 def test_a_guard_of_an_agent_that_cannot_ask_asks_in_one_that_can(caller: Caller) -> None:
