@@ -97,5 +97,19 @@ def test_hooks_that_do_not_run_are_counted_right_below_the_hooks(untrusted: int,
     assert rows[at + 1] == f"{untrusted} of them not trusted, {says} and asks"
 
 
+def test_values_of_the_start_screen_wrap_beside_their_names() -> None:
+    shown = welcome(
+        StatusFacts(hooks=3, directory="~/" + "deep/" * 12), "1", ["Stop"] * 3, {"last": "word " * 20}
+    )
+    rows = [re.sub(r"\x1b\[[0-9;]*m", "", row) for row in _PLAIN.lines(shown, 50)]
+    start = next(at for at, row in enumerate(rows) if row.startswith("  model"))
+    end = next(at for at, row in enumerate(rows) if row.startswith("Enter sends"))
+    assert end - start > 6
+    assert all(row.startswith("  ") for row in rows[start:end]), rows
+    assert all(
+        row[:12].strip() in ("", "model", "mode", "directory", "hooks", "last") for row in rows[start:end]
+    )
+
+
 def test_help_names_shell_commands() -> None:
     assert any(row.startswith("!COMMAND ") for row in _without_styles(keys_card()))

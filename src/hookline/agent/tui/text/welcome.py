@@ -34,7 +34,7 @@ def welcome(
 ) -> RenderableType:
     """Draw the start screen; `more` are facts of `welcome_facts`."""
     key = f" · key: {more['key']}" if more.get("key") else ""
-    rows = [
+    rows: list[RenderableType] = [
         Text("hookline ", "bold cyan").append(version, "cyan").append(" · an agent under your hooks", "dim"),
         _row("model", f"{facts.model}{key}"),
         _row("mode", f"{facts.mode} (Shift-Tab changes it)"),
@@ -50,8 +50,8 @@ def welcome(
     return stack(rows)
 
 
-def _row(name: str, value: str, style: str = "") -> Text:
-    return Text(f"  {name:10}", "dim").append_text(words(one_line(value, 300), style))
+def _row(name: str, value: str, style: str = "") -> RenderableType:
+    return marked(f"  {name:10}", "dim", words(one_line(value, 300), style))
 
 
 def _hooks(facts: StatusFacts, events: Sequence[str]) -> str:
