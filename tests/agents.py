@@ -75,7 +75,7 @@ class Agent(Struct, frozen=True):
     shell: str = "Bash"
     #: False where hooks belong to the user alone.
     has_projects: bool = True
-    #: True if the entry of a guard is closed by the shell.
+    #: True if the entry of every guard is closed by the shell.
     closed_in_shell: bool = False
     #: Events of guards that an installation leaves out, because another one sees the same calls.
     seen_elsewhere: tuple[str, ...] = ()
@@ -95,6 +95,7 @@ AGENTS: Mapping[str, Agent] = {
         "codewhale/config.toml",
         '# mine\n[[hooks]]  # first\nevent = "tool_call_before"\ncommand = """\nmine"""\n# the end',
         lambda event, line: f'[[hooks.hooks]]\nevent = "{event}"\ncommand = {json.dumps(line)}\n',
+        closed_in_shell=True,
     ),
     "reasonix": Agent(
         ".reasonix/settings.json", "~/.reasonix/settings.json", example="reasonix/.reasonix/settings.json",
@@ -106,7 +107,7 @@ AGENTS: Mapping[str, Agent] = {
     ),
     "docker-agent": Agent(
         "agent.yaml", "~/.config/cagent/config.yaml", "pre_tool_use", "user_prompt_submit", "docker-agent/agent.yaml",
-        _DOCKER, _docker, seen_elsewhere=("tool_input_transform", "tool_guard"),
+        _DOCKER, _docker, seen_elsewhere=("tool_input_transform", "tool_guard"), closed_in_shell=True,
     ),
     "codex": Agent(
         ".codex/hooks.json", "~/.codex/hooks.json", example="codex/.codex/hooks.json",
@@ -125,6 +126,7 @@ AGENTS: Mapping[str, Agent] = {
             "cursor_version": "1.0.0",
         },
         "Shell", seen_elsewhere=("beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"),
+        closed_in_shell=True,
     ),
     "copilot-cli": Agent(
         ".github/hooks/hookline.json", "~/.copilot/hooks/hookline.json", "preToolUse", "userPromptSubmitted",

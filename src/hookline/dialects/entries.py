@@ -19,7 +19,7 @@ IfMissing = Literal["allow", "block"]
 
 #: What the shell says in Hookline's place.
 BROKEN = (
-    "hookline could not be run, so this was blocked: "
+    "hookline could not be run, so this was blocked: its program or its Python is missing or broken; "
     "install hookline again, or remove its entries from the hooks of this agent"
 )
 
@@ -72,10 +72,19 @@ def closed_in_shell(command: str) -> str:
 
 def answered_in_shell(command: str, otherwise: "HookReply") -> str:
     """Return the command of a guard whose agent reads reasons only in an answer: the shell gives this one if
-    Hookline cannot be run."""
+    Hookline cannot be run.
+
+    Where that answer has an exit code, so have Hookline's own; without a text it is the relay's, which could not
+    give a reason in this agent's form.
+    """
     from shlex import quote  # noqa: PLC0415 only to install
 
-    return f"said=$({command}) || said={quote(otherwise.stdout.rstrip())}; printf '%s\\n' \"$said\""
+    instead = quote(otherwise.stdout.rstrip())
+    if not otherwise.code:
+        return f"said=$({command}) || said={instead}; printf '%s\\n' \"$said\""
+    code = otherwise.code
+    close = f'[ $? = {code} ] && [ "$said" ] || said={instead}; code={code};'
+    return f"said=$({command}) && code=0 || {{ {close} }}; printf '%s' \"$said\"; exit $code"
 
 
 def closed_guards(calls: Sequence[HookCall]) -> list[HookCall]:

@@ -3,6 +3,8 @@
 import json
 import os
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from hookline.dialects.entries import IfMissing
 from hookline.extending import Dialect, Hook
 from hookline.hook.call.payload import CallError
 from hookline.model.outcome import Outcome, Vote
-from tests.agents import AGENTS, WITH_FILES
+from hookline.model.raw import Exited
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import HookInvocation
+from tests.agents import AGENTS, OTHERS, WITH_FILES
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, run_cli, workspace
 from tests.every import every
@@ -22,6 +27,8 @@ from tests.homes import NOBODYS_HOME
 from tests.trusting import trust_all_of
 
 NAMES = WITH_FILES
+#: The compiled relay, or the one in Python.
+RELAY = Path(sys.executable).parent / "hookline-relay"
 
 
 @pytest.fixture(autouse=True)
@@ -54,9 +61,14 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
         checked, _, rest = line.partition("hookline hook ")
         assert checked.startswith("command -v hookline >/dev/null || ")
         called, _, closes = rest.removesuffix("'").partition(" || ")
-        assert called.removesuffix(")") == f"--dialect {name} {hook.policy.event_name}"
+        assert (
+            called.removesuffix(" && code=0").removesuffix(")")
+            == f"--dialect {name} {hook.policy.event_name}"
+        )
         guards = AGENTS[name].closed_in_shell and dialect(name).events[hook.policy.event_name].guards
-        assert bool(closes) == (guards or (name == "claude-code" and hook.event.name == "PreToolUse"))
+        assert bool(closes) == (
+            guards or (name == "claude-code" and hook.event.name in ("PreToolUse", "UserPromptSubmit"))
+        )
         about_tools = hook.policy.event_name == AGENTS[name].gate
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
         longest = 600 if hook.event.name != "SessionEnd" else 3 if name == "codex" else 60
@@ -145,6 +157,47 @@ def test_an_entry_closes_in_the_shell(
     )  # fmt: skip
     assert (ran.returncode, ran.stdout.strip()) == (code, stdout)
     assert ran.stderr.splitlines()[-1].startswith(stderr)
+
+
+#: What is missing: the program of the entry, with the programs in its directory.
+LOSSES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "the launcher": ("hookline-relay", {}),
+    "the program": ("hookline-relay", {"hookline-relay": ""}),
+    "its Python": ("hookline-relay", {"hookline-relay": "", "hookline": "#!/nowhere/bin/python\n"}),
+    "a module": ("hookline-relay", {"hookline-relay": "", "hookline": f"#!{sys.executable}\nimport gone\n"}),
+    "the launcher's Python": ("hookline", {"hookline": "#!/nowhere/bin/python\n"}),
+    "what it needs to start": ("hookline", {"hookline": f"#!{sys.executable}\nraise OSError\n"}),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_agent_shows_what_is_missing_and_the_way_out(name: str, tmp_path: Path) -> None:
+    """Play the installed line of calls and prompts; the agent's own reader says what it would show."""
+    own, agent = dialect(name), AGENTS[name]
+    for number, (program, files) in enumerate(LOSSES.values()):
+        place = tmp_path / str(number)
+        place.mkdir()
+        for each, text in files.items():
+            (place / each).write_bytes(text.encode() or RELAY.read_bytes())
+            (place / each).chmod(0o755)
+        events = [each for each in (agent.gate, agent.prompt) if own.events[each].guards]
+        assert agent.gate in events
+        calls = hook_calls(own, events, str(place / program), EntryChoice("own", "block"), "its file")
+        for hook in read_back(name, own.call_entries(calls), tmp_path):
+            ran = subprocess.run(
+                ["/bin/sh", "-c", hook.spec.command],
+                input=b"{}", env={"PATH": os.defpath, "HOME": str(tmp_path)}, capture_output=True, check=False,
+            )  # fmt: skip
+            invocation = HookInvocation(hook, hook.event, None, SessionInfo(cwd=str(tmp_path)), 60)
+            decoded = own.wire.decode(invocation, Exited(ran.returncode, ran.stdout, ran.stderr))
+            (vote,) = decoded.outcome.votes
+            assert (vote.kind, decoded.failure) == ("block", None)
+            shown = vote.reason.lower()
+            assert "hookline" in shown
+            assert any(
+                word in shown for word in ("is not installed", "is not there", "missing", "cannot be run")
+            )
+            assert "install hookline again, or remove its entries" in shown or "install it again" in shown
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -41,7 +41,11 @@ _CHECKED = (
 #: The end of an entry that blocks if Hookline cannot be run, as every release has written it.
 _CLOSED = r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be run[^']*' >&2; exit 2; \}\Z"
 #: The same around the call, for agents that read reasons only in an answer (`answered_in_shell`).
-_ANSWERED = rf"\Asaid=\$\((?P<call>(?s:.*))\) \|\| said={_QUOTED}; printf '%s\\n' \"\$said\"\Z"
+_ANSWERED = (
+    rf"\Asaid=\$\((?P<call>(?s:.*))\) (?:\|\| said={_QUOTED}; printf '%s\\n' \"\$said\"|"
+    rf"&& code=0 \|\| \{{ \[ \$\? = \d \] && \[ \"\$said\" \] \|\| said={_QUOTED}; code=\d; \}}; "
+    r"printf '%s' \"\$said\"; exit \$code)\Z"
+)
 #: A line for a separate shell, quoted as `shlex.quote` does.
 _INNER = r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z"""
 _EXPANDS = r"^\s*!|[$`#*?\n]"

@@ -46,8 +46,8 @@ _MANAGED: Final = (
 )
 #: Earlier releases drop the field when they write the file.
 _FAILS_CLOSED: Final = '"onFailure": "block", which Claude Code reads since 2.1.295'
-#: The event at which exit 2 keeps a tool from running.
-_CLOSED: Final = "PreToolUse"
+#: The events at which exit 2 keeps a tool from running, and a prompt from the model.
+_CLOSED: Final = ("PreToolUse", "UserPromptSubmit")
 #: Settings of one level that change the hooks of all.
 _LOOSENING: Final = ("disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "enabledPlugins")
 #: Settings that no other agent with such a file has.
@@ -242,7 +242,7 @@ class ClaudeCode(Dialect):
         from hookline.dialects.entries import closed_in_shell, grouped_entries  # noqa: PLC0415 only to install
 
         closed = [
-            replace(call, command=closed_in_shell(call.command)) if call.event == _CLOSED else call
+            replace(call, command=closed_in_shell(call.command)) if call.event in _CLOSED else call
             for call in calls
         ]
         return grouped_entries(closed, onFailure="block")

@@ -16,11 +16,12 @@ from hookline.dialects.dialect import (
     Tools,
     nearest_project,
 )
-from hookline.dialects.entries import HookCall, quoted
+from hookline.dialects.entries import BROKEN, HookCall, answered_in_shell, quoted
 from hookline.disk import DISK, Disk
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome, Vote
 
 if TYPE_CHECKING:
     from hookline.dialects.codewhale.installer import CodeWhaleInstaller
@@ -123,11 +124,21 @@ class CodeWhale(Dialect):
         return CodeWhaleInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """Write strict entries: otherwise CodeWhale continues when a broken hook has not judged a call."""
+        """Write strict entries: otherwise CodeWhale continues when a broken hook has not judged a call.
+
+        It shows a reason only from an answer, never what a hook wrote to its standard error.
+        """
         return "\n\n".join(
-            f"[[hooks]]\nevent = {quoted(call.event)}\ncommand = {quoted(call.command)}\n"
+            f"[[hooks]]\nevent = {quoted(call.event)}\ncommand = {quoted(self._line(call))}\n"
             f"timeout_secs = {call.seconds}" + ("\ncontinue_on_error = false" if call.guards else "")
             for call in calls
+        )
+
+    def _line(self, call: HookCall) -> str:
+        if not call.guards:
+            return call.command
+        return answered_in_shell(
+            call.command, self.wire.answer(call.event, Outcome(votes=(Vote("block", BROKEN),)))
         )
 
     def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:

@@ -76,8 +76,9 @@ class Cursor(FamilyDialect):
         return CursorInstaller(self, self.user_path)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
-        """Write flat entries. Cursor itself closes a guard that cannot run, if its entry says so."""
-        from hookline.dialects.entries import as_json  # noqa: PLC0415 only to install
+        """Write flat entries. Cursor itself closes a guard that cannot run, if its entry says so; the shell says
+        why."""
+        from hookline.dialects.entries import as_json, closed_guards  # noqa: PLC0415 only to install
 
         entries = {
             call.event: [
@@ -87,7 +88,7 @@ class Cursor(FamilyDialect):
                     **({"failClosed": True} if call.guards else {}),
                 }
             ]
-            for call in calls
+            for call in closed_guards(calls)
         }
         return as_json({"version": 1, "hooks": entries})
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.dialect import AgentFile, ConfigPath, Dialect, DialectEvent, Layer, LoadedHooks, Tools
-from hookline.dialects.entries import HookCall, quoted
+from hookline.dialects.entries import HookCall, closed_guards, quoted
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
@@ -115,7 +115,7 @@ class DockerAgent(Dialect):
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         lines = ["agents:", "  root:", "    hooks:"]
-        for call in calls:
+        for call in closed_guards(calls):
             lines.append(f"      {call.event}:")
             hook = [
                 "- type: command",
