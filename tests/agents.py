@@ -77,6 +77,8 @@ class Agent(Struct, frozen=True):
     has_projects: bool = True
     #: True if the entry of every guard is closed by the shell.
     closed_in_shell: bool = False
+    #: A project's file, and the text by which it switches all hooks of the agent off; empty where none can.
+    switch: tuple[str, str] = ("", "")
     #: Events of guards that an installation leaves out, because another one sees the same calls.
     seen_elsewhere: tuple[str, ...] = ()
 
@@ -84,7 +86,7 @@ class Agent(Struct, frozen=True):
 AGENTS: Mapping[str, Agent] = {
     "claude-code": Agent(
         ".claude/settings.json", "~/.claude/settings.json", example="claude-code/.claude/settings.json",
-        theirs=_JSON % ("PreToolUse", _GROUP),
+        theirs=_JSON % ("PreToolUse", _GROUP), switch=(".claude/settings.json", '{"disableAllHooks": true}'),
     ),
     "gen-code": Agent(
         ".gen/settings.json", "~/.gen/settings.json", example="gencode/.gen/settings.json",
@@ -112,11 +114,12 @@ AGENTS: Mapping[str, Agent] = {
     "codex": Agent(
         ".codex/hooks.json", "~/.codex/hooks.json", example="codex/.codex/hooks.json",
         theirs=f'{{"hooks": {{"PreToolUse": [{_GROUP}], "Stop": []}}}}', closed_in_shell=True,
+        switch=(".codex/config.toml", "[features]\nhooks = false\n"),
     ),
     "gemini-cli": Agent(
         ".gemini/settings.json", "~/.gemini/extensions/hookline/hooks/hooks.json", "BeforeTool", "BeforeAgent",
         "gemini-cli/.gemini/settings.json", "// mine\n" + _JSON % ("BeforeTool", _GROUP + " // why"),
-        closed_in_shell=True,
+        closed_in_shell=True, switch=(".gemini/settings.json", '{"hooksConfig": {"enabled": false}}'),
     ),
     "cursor": Agent(
         ".cursor/hooks.json", "~/.cursor/hooks.json", "preToolUse", "beforeSubmitPrompt", "cursor/.cursor/hooks.json",
@@ -141,6 +144,7 @@ AGENTS: Mapping[str, Agent] = {
     "qwen-code": Agent(
         ".qwen/settings.json", "~/.qwen/settings.json", example="qwen-code/.qwen/settings.json",
         theirs=_JSON % ("PreToolUse", _GROUP), shell="run_shell_command", closed_in_shell=True,
+        switch=(".qwen/settings.json", '{"disableAllHooks": true}'),
     ),
     "kimi-code": Agent(
         ".kimi-code/config.toml", "~/.kimi-code/config.toml", example="kimi-code/.kimi-code/config.toml",

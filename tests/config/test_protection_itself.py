@@ -53,6 +53,9 @@ def _why(home: Path, line: str) -> str | None:
         "gemini hooks disable-all",
         "gemini extensions uninstall guards",
         "qwen hooks disable x",
+        "claude --bare -p hi",
+        "opencode --pure run hi",
+        "kilo --pure run hi",
     ],
 )
 def test_what_would_take_the_guards_away_is_found(home: Path, line: str) -> None:

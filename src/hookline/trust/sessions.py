@@ -185,6 +185,10 @@ class SessionStore:
                     found[record.dialect] = max(call, found.get(record.dialect, call))
         return found
 
+    def roots(self) -> tuple[str, ...]:
+        """Return the projects of remembered sessions."""
+        return tuple(sorted({record.root for record in self._all() if record.root and record.directory}))
+
     def _all(self) -> Iterator[SeenSession]:
         try:
             names = sorted(os.listdir(self.directory)) if self.directory else []

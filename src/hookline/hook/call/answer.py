@@ -216,7 +216,7 @@ class AgentCall:
             if session.has(recorded) and not self.outcome.blocked:
                 self.outcome += await session.dispatch(recorded, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
-        if event.event is SESSION_START and dialect.skips_silently:
+        if event.event is SESSION_START:
             self.outcome += self._about_skipped(dialect, found)
         guarded = protect(
             self.outcome, parsed, dialect, found.project.cwd,
@@ -312,9 +312,17 @@ class AgentCall:
         return Outcome(messages=tuple(Message(text) for text in self._unheard))
 
     def _about_skipped(self, dialect: Dialect, found: "_Found") -> Outcome:
-        """Return a warning about hooks of the agent's own that it skips, which it does not say itself."""
-        loaded = self.engine.loader.directory(found.project.directory, [dialect.name])
-        skipped = [str(one) for one in loaded.diagnostics if one.code in dialect.skips_silently]
+        """Return a warning about hooks of the agent's own that it skips, which it does not say itself, and about
+        other agents, which cannot say that this project switches their hooks off."""
+        skipped: list[str] = []
+        if dialect.skips_silently:
+            loaded = self.engine.loader.directory(found.project.directory, [dialect.name])
+            skipped += [str(one) for one in loaded.diagnostics if one.code in dialect.skips_silently]
+        if found.project.in_project:
+            from hookline.checks.switches import switched_off_here
+
+            off = switched_off_here(found.project.directory, self._env, but=dialect.name)
+            skipped += [str(one) for _, one in off]
         lines = found.memory.new(skipped)
         self._unheard += lines
         return Outcome(messages=tuple(Message(printable(line), warns=True) for line in lines))

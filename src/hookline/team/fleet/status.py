@@ -415,7 +415,7 @@ def _about_parts(status: MachineStatus, found: Mapping[str, Mapping[int, Bundle]
                     yield level, f"{'' if part.for_all else part.who}{text}"
                 told.update((text,) if part.for_all else ())
         if not part.for_all:
-            for level, text in (*_about_agents(report), *_about_day(report)):
+            for level, text in (*_about_agents(report), *_about_switches(report), *_about_day(report)):
                 yield level, f"{part.who}{text}"
 
 
@@ -442,6 +442,16 @@ def _about_agents(machine: MachineReport) -> _Judged:
         yield "error", "its bundles are active, and no agent asks them: run hookline install there"
     elif silent:
         yield "warning", f"{', '.join(silent)} is there and does not ask Hookline: run hookline install there"
+
+
+def _about_switches(machine: MachineReport) -> _Judged:
+    """Yield agents in which no guard holds, in some projects."""
+    for title, count in sorted(machine.switched_off.items()):
+        where = f"{count:,} projects" if count > 1 else "a project"
+        yield (
+            "error",
+            f"the settings of {where} there switch the hooks of {title} off: hookline doctor names them",
+        )
 
 
 def _behind(machine: MachineReport, found: Mapping[str, Mapping[int, Bundle]], now: float) -> _Judged:

@@ -1,6 +1,7 @@
 """Report a machine's active bundles, its refusals, its agents, and what its hooks did in a day."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
@@ -8,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import __version__
+from hookline.checks.switches import switched_off_here
 from hookline.config.bundles.format import BundleError
 from hookline.config.bundles.store import RejectedBundle
 from hookline.config.install.plan import installed_entries, is_there
@@ -15,6 +17,7 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallError, InstallScope, Site
 from hookline.dialects.registry import every_dialect
 from hookline.team.fleet.counts import LastDay, last_day, total_of
+from hookline.trust.sessions import SessionStore
 
 if TYPE_CHECKING:
     from hookline.team.fleet.bundles.activate import Activator
@@ -46,6 +49,8 @@ class MachineReport(Struct, frozen=True, kw_only=True):
     #: The agents of this user that are there, and those that ask Hookline; None if that is unknown.
     agents: tuple[str, ...] | None = None
     asking: tuple[str, ...] = ()
+    #: Agents that ask, and whose hooks a project there switches off: by title, in how many projects.
+    switched_off: dict[str, int] = {}
 
 
 def own_report(
@@ -66,7 +71,14 @@ def own_report(
         keys=tuple(sorted(settings.keys)),
         agents=agents,
         asking=asking,
+        switched_off=switched_off(env) if not for_all else {},
     )
+
+
+def switched_off(env: Mapping[str, str]) -> dict[str, int]:
+    """Count the projects of remembered sessions that switch the hooks of an agent off. Their names stay here."""
+    roots = SessionStore(env.get("HOME", "")).roots()
+    return dict(Counter(title for root in roots for title, _ in switched_off_here(root, env)))
 
 
 def _agents(env: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -125,6 +137,7 @@ def merged(root: MachineReport | None, users: Sequence[MachineReport]) -> Machin
         last_day=total_of([each.last_day for each in users]),
         agents=tuple(sorted({agent for some in known for agent in some})) if known else None,
         asking=tuple(sorted({agent for each in users for agent in each.asking})),
+        switched_off=dict(sum((Counter(each.switched_off) for each in users), Counter[str]())),
     )
 
 
