@@ -373,12 +373,11 @@ class Fleet:
         """
         begins = "hl.run."
         info = await self._ask(self.streams.stream_info(AUDIT, subjects_filter=f"{begins}>"))
-        count = 0
-        for subject, messages in (info.state.subjects or {}).items():
-            if chosen(subject.removeprefix(begins)):
-                await self._ask(self.streams.purge_stream(AUDIT, subject=subject))
-                count += int(messages)
-        return count
+        held: Mapping[str, int] = info.state.subjects or {}
+        gone = [subject for subject in held if chosen(subject.removeprefix(begins))]
+        for subject in gone:
+            await self._ask(self.streams.purge_stream(AUDIT, subject=subject))
+        return sum(held[subject] for subject in gone)
 
     async def version(self, bucket: str) -> str:
         """Return a text that changes when anything in a bucket does."""
