@@ -32,7 +32,7 @@ QUESTIONS = {**_DECISIONS, **_REACH, **_FAILURES, **_SWITCHES}
 def enforces(root: Path) -> dict[str, Mapping[str, Any]]:
     """Return the answers of each agent, by the name of its dialect: none where no case of it was recorded."""
     files = {
-        name: root / "tests/dialects" / listed.package / "enforces.toml"
+        name: root / "tests/dialects" / listed.package.replace(".", "/") / "enforces.toml"
         for name, listed in standard_dialects().items()
         if name != OWN_FORMAT
     }
@@ -46,8 +46,9 @@ def enforcement_page(root: Path) -> str:
         "# What each agent can enforce",
         GENERATED,
         "What a hook before a tool call can do in each agent, and what happens when the hook breaks: as the real "
-        "client did it, in the version below, in the recorded case or payload that is named beside the answer. An "
-        "answer without one is from the agent's documentation, its code or a run that was not kept. Hookline "
+        "client did it, in the version below, in the recorded case, the recorded payload or the case of "
+        "`make clients` that is named beside the answer. An answer without one is from the agent's documentation, "
+        "its code or a run that was not kept. Hookline "
         "makes up for some of it: what an agent cannot express becomes a denial, and entries that "
         "`hookline install` writes close where the agent would go on. Where nothing is known from the real client, "
         f"a cell says *{_NOT_RECORDED}*; [the agent's page](../dialects/index.md) says what Hookline does there.",
@@ -79,6 +80,7 @@ def _cells(answers: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator
     for question in questions:
         given: Mapping[str, str] = answers.get(question, {})
         case = given.get("payload") or given.get("case", "").rpartition("/")[2]
-        parts = (given.get("answer", ""), f"({code(case)})" if case else "", given.get("note", ""))
+        shown = code(case) if case else f"{code('make clients')}: {given['run']}" if "run" in given else ""
+        parts = (given.get("answer", ""), f"({shown})" if shown else "", given.get("note", ""))
         text = " ".join(part for part in parts[:2] if part)
         yield f"{text}; {parts[2]}" if text and parts[2] else text or parts[2] or _NOT_RECORDED

@@ -7,6 +7,7 @@ from typing import Any
 from hookline.dialects.registry import standard_dialects
 from tests.every import every
 from tests.recorded import recorded_cases
+from tools.clients import guard_cases
 from tools.enforcement_page import QUESTIONS, enforcement_page, enforces
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,8 @@ def test_every_recorded_agent_has_answers() -> None:
         for kind in kinds
         for file in DIALECTS.glob(f"*/recorded/{kind}")
     }
-    assert {name for name, answers in KNOWN.items() if answers} == recorded
+    ran = {case.client.name for case in guard_cases.cases()}
+    assert recorded <= {name for name, answers in KNOWN.items() if answers} <= recorded | ran
 
 
 def test_every_agent_has_a_row_and_what_was_not_recorded_is_said() -> None:
@@ -79,6 +81,15 @@ def test_an_answer_is_what_its_payload_shows(name: str, question: str, given: di
     got = payload(name, given["payload"])
     shows = {"mcp": str(got["tool_name"]).startswith("mcp_"), "subagents": bool(got.get("agent_id"))}
     assert (shows[question], given["answer"]) == (True, "yes")
+
+
+@every(("name", "question", "given"), [each for each in ANSWERS if "run" in each[2]])
+def test_an_answer_is_what_the_real_client_is_run_for(
+    name: str, question: str, given: dict[str, str]
+) -> None:
+    expected = {case.name: case.expected for case in guard_cases.cases()}[f"{name}: {given['run']}"]
+    shows = {"see": "denied", "deny": "denied", "background": "denied", "rewrite": "rewritten"}
+    assert (expected, given["answer"]) == (shows[question], "yes")
 
 
 @every(("name", "question", "given"), ANSWERS)

@@ -38,6 +38,8 @@ class Client(Struct, frozen=True, kw_only=True):
     #: What the user says below the home directory to have the entries of a file run: texts by path.
     trust: Callable[[str, Mapping[str, Any]], Mapping[str, str]] = lambda _file, _entries: {}
     shell: Callable[[str], Call]
+    #: Arguments by which its shell leaves a command in the background; empty if it has none.
+    background: Mapping[str, Any] = {}
     write: Callable[[str, str], Call]
     #: A command of the client that changes the user's files, in a project with a file MARKET; empty if it has none.
     edit: Sequence[str] = ()

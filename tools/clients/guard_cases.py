@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
 from tools.clients.agents import CLIENTS
 from tools.clients.case import MAIN, Case, Scripts
 from tools.clients.client import Client
@@ -27,13 +29,19 @@ def _of(client: Client) -> Iterator[Case]:
         *,
         forbidden: bool = True,
         hooked: Hooked = "installed",
+        background: bool = False,
     ) -> Case:
         """Make a case; in each of them the model makes a file."""
 
         def script(info: Scene) -> Scripts:
             prepare(info)
             mark = info.mark() if forbidden else info.marks / "harmless"
-            return {MAIN: [client.shell(f"touch {mark}")]}
+            first = client.shell(f"touch {mark}")
+            if not background:
+                return {MAIN: [first]}
+            # A last step gives a command in the background the time to end.
+            waits = [] if forbidden else [client.shell("sleep 2")]
+            return {MAIN: [replace(first, given={**first.given, **client.background}), *waits]}
 
         def ran(info: Scene) -> bool:
             return info.mark().exists() or (info.marks / "harmless").exists()
@@ -51,6 +59,11 @@ def _of(client: Client) -> Iterator[Case]:
 
     yield case("a harmless call", "ran", forbidden=False)
     yield case("a guard denies", "denied", decision=denied_with(REASON))
+    if client.background:
+        yield case("a harmless call in the background", "ran", forbidden=False, background=True)
+        yield case(
+            "a guard denies in the background", "denied", decision=denied_with(REASON), background=True
+        )
     if client.printed:
         denied = denied_with(REASON)
         yield case("a guard denies, with printed entries", "denied", decision=denied, hooked="printed")

@@ -20,7 +20,7 @@ CLAUDE_CODE = Client(
         "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1",
     },
     settings=".claude/settings.json", project_settings=".claude/settings.json",
-    shell=lambda line: call("Bash", command=line, description="a step"),
+    shell=lambda line: call("Bash", command=line, description="a step"), background={"run_in_background": True},
     write=lambda file, text: call("Write", file_path=file, content=text),
     edit=("plugin", "marketplace", "add", "./market"),
     converts=True,

@@ -24,7 +24,7 @@ KIMI_CODE = Client(
     words=lambda prompt, _mode, _url: ("-p", prompt), environment=lambda _url: {"KIMI_CODE_NO_AUTO_UPDATE": "1"},
     settings=".kimi-code/config.toml", project_settings="", beforehand={".kimi-code/config.toml": _CONFIG},
     rewrites=False, result_context=False,
-    shell=lambda line: call("Bash", command=line),
+    shell=lambda line: call("Bash", command=line), background={"run_in_background": True, "description": "a step"},
     write=lambda file, text: call("Write", path=file, content=text),
     own=f'{_CONFIG}\n# mine\n[[hooks]]\nevent   = "PreToolUse"\ncommand = "touch {{mark}}"\n',
 )  # fmt: skip

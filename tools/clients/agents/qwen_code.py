@@ -19,7 +19,7 @@ QWEN_CODE = Client(
     },
     rewrites=False,
     shows_refusals=False,
-    shell=lambda line: call("run_shell_command", command=line, is_background=False),
+    shell=lambda line: call("run_shell_command", command=line, is_background=False), background={"is_background": True},
     write=lambda file, text: call("write_file", file_path=file, content=text),
     edit=("mcp", "add", "-s", "user", "one", "true"),
     own='{{\n  // mine\n  "general": {{"enableAutoUpdate": false}},\n'
