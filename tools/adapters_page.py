@@ -21,8 +21,8 @@ an environment with its framework, and compares the results with this table."""
 
 _TOGETHER = """## Together in one environment
 
-The extras of any two frameworks, and of all of them but `agent-framework`, have versions that fit into one environment;
-`agent-framework` was not tried together with the others.
+The extras of all frameworks have versions that fit into one environment, but for `agent-framework` and `antigravity`,
+which were not tried together with the others.
 `hookline[agent]`, the models and MCP servers of `hookline agent`, fits with all but `hookline[strands]`: Strands 1.62
 needs `mcp` below 2.2, and the agent needs 2.3. For LangChain with Google ADK, and for many extras at once, pip may give
 up although there is a solution; `uv pip install` finds it."""

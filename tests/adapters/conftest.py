@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 _FRAMEWORKS = {
     "agent_framework": "agent_framework",
+    "antigravity": "google.antigravity",
     "claude_agent_sdk": "claude_agent_sdk",
     "google_adk": "google.adk",
     "langchain": "langchain",
