@@ -28,6 +28,7 @@ from hookline import Engine, HooklineError, Session
 from hookline.actions.declare import Tool, edit, read, shell, write
 from hookline.adapters.sessions import AdapterSessions, sub_agent, warn_once
 from hookline.adapters.tool_calls import call_tool
+from hookline.events import PRE_TOOL_USE
 from hookline.host import CallResult, HostCall
 from hookline.model.errors import EngineClosedError
 from hookline.model.session_info import SessionOptions
@@ -50,6 +51,9 @@ _FIRED = frozenset({
 })  # fmt: skip
 #: Where the SDK's context of a session keeps ours.
 _KEY = "hookline.session"
+#: Tools that start agents inside the program, which does not ask hooks about the calls of those.
+_STARTING = frozenset({"invoke_subagent", "run_workflow"})
+_UNJUDGED = "hooks guard this agent, and this SDK does not ask them about the calls of a subagent"
 _NO_REWRITE = "a hook rewrote the prompt, and this SDK cannot send another one"
 
 
@@ -99,6 +103,7 @@ class _SdkHooks:
         self._own: dict[str, Callable[..., Any]] = {}
         #: Calls without a result so far, by their ids.
         self._open: dict[str, _PermittedCall] = {}
+        self._latest: Session | None = None
 
     def __deepcopy__(self, _memo: object) -> Self:
         return self  # the SDK copies the configuration with all that is in it
@@ -120,6 +125,7 @@ class _SdkHooks:
             while top.parent is not None:
                 top = top.parent
             top.set_state(_KEY, session)
+            self._latest = session
         return session
 
     async def started(self, context: HookContext) -> None:
@@ -142,6 +148,8 @@ class _SdkHooks:
 
     async def before(self, context: HookContext, data: types.ToolCall) -> types.HookResult:
         name, session = str(data.name), self._session(context)
+        if name in _STARTING and session.has(PRE_TOOL_USE):
+            return types.HookResult(allow=False, message=_UNJUDGED)
         server = {"name": data.server_name} if data.server_name else None
         check = partial(_problem, self._own[name]) if name in self._own else None
         call = await session.open_tool(name, data.args, id=data.id, mcp_server=server, check=check)
@@ -197,7 +205,7 @@ class _SdkHooks:
 
         @wraps(tool)
         async def run(**given: Any) -> Any:
-            opened = self._taken(name, given)
+            opened = self._taken(name, given) or await self._judged(name, given)
             kept = opened.call.arguments.keys()
             left = {key: value for key, value in given.items() if key in kept or key not in opened.arguments}
 
@@ -215,14 +223,24 @@ class _SdkHooks:
 
         return run
 
-    def _taken(self, name: str, given: Mapping[str, Any]) -> _PermittedCall:
-        """Return the call that this is: the SDK does not say its id."""
+    def _taken(self, name: str, given: Mapping[str, Any]) -> _PermittedCall | None:
+        """Return the call that this is: the SDK does not say its id. None for that of a subagent of the program."""
         known = {key: each for key, each in self._open.items() if each.name == name}
         if not known:
-            raise HooklineError("hooks have not judged this call")
+            return None
         plain = cast("dict[str, Any]", to_jsonable_python(given, fallback=str))
         same = (key for key, each in known.items() if each.arguments.items() <= plain.items())
         return self._open.pop(next(same, next(iter(known))))
+
+    async def _judged(self, name: str, given: Mapping[str, Any]) -> _PermittedCall:
+        """Return a call that the program did not ask about."""
+        if self._latest is None or self._latest.has(PRE_TOOL_USE):
+            raise HooklineError(_UNJUDGED)
+        plain = cast("dict[str, Any]", to_jsonable_python(given, fallback=str))
+        call = await self._latest.open_tool(name, plain)
+        if call.refused is not None:
+            raise HooklineError(_texts(call.refused))
+        return _PermittedCall(self._latest, call, name, plain)
 
 
 def _texts(done: CallResult) -> str:

@@ -141,6 +141,50 @@ def test_after_a_stop_no_call_of_the_turn_runs_and_no_hook_continues_it(tmp_path
     assert "enough" in results(server)[1]
 
 
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_subagent_of_the_program_starts_only_where_no_hook_judges_calls(
+    tmp_path: Path, guarded: bool
+) -> None:
+    engine, ran, after = Engine(), list[str](), list[str]()
+
+    def look(place: str) -> str:
+        """Look."""
+        ran.append(place)
+        return "seen"
+
+    if guarded:
+        engine.add(PRE_TOOL_USE, lambda _call: None)
+    engine.add(POST_TOOL_USE, lambda result: after.append(result.tool_name))
+    subagent = types.SubagentConfig(name="helper", description="Helps.", tools=[look])
+    wanted = {"TypeName": "helper", "Role": "helper", "Prompt": "look"}
+    start = {
+        "name": "invoke_subagent",
+        "arguments": {"Subagents": [wanted], "toolSummary": "x", "toolAction": "y"},
+    }
+    left = [start]
+
+    async def play(server: Provider) -> None:
+        config = configured(server.url.removesuffix("/v1"), str(tmp_path), [])
+        tools = [types.BuiltinTools.INVOKE_SUBAGENT]
+        config.capabilities = types.CapabilitiesConfig(enabled_tools=tools, enable_subagents=True)
+        config.subagents = [subagent]
+        async with engine, Agent(with_hooks(engine, config)) as agent:
+            await (await agent.chat("go")).resolve()
+
+    def scripted(request: Mapping[str, Any]) -> Any:
+        names = [each["name"] for tool in request.get("tools", ()) for each in tool["functionDeclarations"]]
+        if "look" in names and "functionResponse" not in json.dumps(request["contents"]):
+            return {"name": "look", "arguments": {"place": "there"}}
+        return left.pop() if left and "invoke_subagent" in names else "done"
+
+    with provider() as server:
+        server.answer = lambda request: (server.requests.append(request), scripted(request))[1]
+        asyncio.run(play(server))
+    assert ran == ([] if guarded else ["there"])
+    assert ("look" in after) is not guarded
+    assert ("does not ask them" in json.dumps(server.requests)) is guarded
+
+
 def test_a_prompt_that_a_hook_rewrites_is_not_sent(tmp_path: Path) -> None:
     engine = Engine()
     engine.add(USER_PROMPT_SUBMIT, lambda _prompt: rewrite("other"), rewrites=True)
