@@ -1,4 +1,4 @@
-"""What a file holds that a line runs: a script that an earlier call wrote, a target, an alias, a hook of git."""
+"""Test the reading of files that a line runs: scripts that an earlier call wrote, targets, aliases, git hooks."""
 
 import os
 import subprocess

@@ -248,7 +248,7 @@ def test_the_server_ends_with_its_agent(tmp_path: Path) -> None:
 
 
 def _is_running(pid: int) -> bool:
-    """Return False for one that has ended, also if whoever adopted it has not asked for its status yet."""
+    """Return False for one that has ended, also as a zombie that its parent has not reaped yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -86,9 +86,9 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         async def report(error: BaseException) -> None:
             self._below.pop(key, None)
             self._waiting.pop(session, None)
-            told = tell_failure(session, error)
+            reporting = tell_failure(session, error)
             with suppress(EngineClosedError):
-                self.bridge.wait_for(told) if sync else await told
+                self.bridge.wait_for(reporting) if sync else await reporting
 
         self._runs.watch((self, key), report)
 

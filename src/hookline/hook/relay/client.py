@@ -34,8 +34,8 @@ sys.path.append('%s/../lib/python%d.%d/site-packages' % (script.rpartition('/')[
 try:
     exec(compile(open(script, 'rb').read(), script, 'exec'), {'__name__': '__main__', '__file__': script})
 except ImportError as problem:
-    told = f'hookline-relay: {script} cannot be run ({problem}), so this was blocked'
-    sys.exit(sys.stderr.write(told + '@INSTALL@\n') and 2)
+    text = f'hookline-relay: {script} cannot be run ({problem}), so this was blocked'
+    sys.exit(sys.stderr.write(text + '@INSTALL@\n') and 2)
 """.replace("@INSTALL@", _INSTALL)
 
 Answer = tuple[int, bytes, bytes, bytes]

@@ -195,8 +195,8 @@ static const char BOOT[] =
     "try:\n"
     "    exec(compile(open(script, 'rb').read(), script, 'exec'), {'__name__': '__main__', '__file__': script})\n"
     "except ImportError as problem:\n"
-    "    told = f'hookline-relay: {script} cannot be run ({problem}), so this was blocked'\n"
-    "    sys.exit(sys.stderr.write(told + '" INSTALL "\\n') and 2)\n";
+    "    text = f'hookline-relay: {script} cannot be run ({problem}), so this was blocked'\n"
+    "    sys.exit(sys.stderr.write(text + '" INSTALL "\\n') and 2)\n";
 
 /* The interpreter of a script: installers write `#!/path/python`, or if that is too long or has spaces, a line of shell:
  * '''exec' '/path/python' "$0" "$@". Empty if it is another program. */

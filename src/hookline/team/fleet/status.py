@@ -404,16 +404,16 @@ def _about_parts(status: MachineStatus, found: Mapping[str, Mapping[int, Bundle]
 
     What a user has said of bundles is past when the worker is silent and root's part takes them.
     """
-    rooted, told = status.parts[0].for_all, set[str]()
+    rooted, shown = status.parts[0].for_all, set[str]()
     for part in status.parts:
         report = part.report
         if report is None:
             continue
         if part.for_all or not rooted or now - part.seen <= SILENT:
             for level, text in (*_about_state(report, now), *_behind(report, found, now)):
-                if text not in told:
+                if text not in shown:
                     yield level, f"{'' if part.for_all else part.who}{text}"
-                told.update((text,) if part.for_all else ())
+                shown.update((text,) if part.for_all else ())
         if not part.for_all:
             for level, text in (*_about_agents(report), *_about_switches(report), *_about_day(report)):
                 yield level, f"{part.who}{text}"

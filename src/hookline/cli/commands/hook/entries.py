@@ -95,7 +95,7 @@ def hook_command(
     named = shlex.join(Home(os.environ.get("HOME", "")).option) if scope != "managed" else ""
     of = f" {named}" if named else ""
     of += " --hooks own" if hooks == "own" else ""
-    # Two entries with the same words could not be told from two equal calls.
+    # Two entries with the same words would look like two equal calls.
     of += f" --scope {scope}" if dialect.repeats_entries and scope != "user" else ""
     of += f" --config {shlex.quote(config)}" if config else ""
     of += f" --from {source}" if source else ""
