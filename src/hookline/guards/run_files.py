@@ -75,42 +75,42 @@ class _Package(msgspec.Struct):
 def files_run(reading: ShellReading, directories: Iterable[str], home: str) -> Mapping[str, str]:
     """Return the text of the files that a line runs, from one of these directories, by their names in the line."""
     found: dict[str, str] = {}
-    places = [each for each in directories if each]
+    bases = [each for each in directories if each]
     for command in reading.commands:
-        for name, text in _run_by(command.words, places, home):
+        for name, text in _run_by(command.words, bases, home):
             if text and name not in reading.writes and len(found) < _MOST_FILES:
                 found.setdefault(name, text)
     return found
 
 
-def _run_by(words: Words, places: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
+def _run_by(words: Words, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
     program = program_of(words[0])
     if "/" in words[0]:
-        yield from _texts(words[:1], places)
+        yield from _texts(words[:1], bases)
     if program in _SHELLS or program in _INTERPRETERS:
-        yield from _texts((word for word in words[1:] if word[:1] != "-"), places)
+        yield from _texts((word for word in words[1:] if word[:1] != "-"), bases)
     if program in _INTERPRETERS:
         # `python -m tool`, `python -c 'import tool'`
         after = (new for old, new in pairwise(words) if old == "-m")
         names = (*after, *(name for word in words[1:] for name in _IMPORTED.findall(word[:_LONGEST])))
-        yield from _texts((name + _INTERPRETERS[program] for name in dict.fromkeys(names)), places)
+        yield from _texts((name + _INTERPRETERS[program] for name in dict.fromkeys(names)), bases)
     if program in _MAKE:
         given = [new for old, new in pairwise(words) if old in {"-f", "--file", "--makefile"}]
-        for name, text in _texts(given or _MAKE[program], places):
+        for name, text in _texts(given or _MAKE[program], bases):
             yield name, _targets(text, [word for word in words[1:] if word[:1] != "-" and word not in given])
     if program in _PACKAGES:
-        for name, text in _texts((_PACKAGES[program],), places):
+        for name, text in _texts((_PACKAGES[program],), bases):
             yield name, _script(text, after_options(words))
     if program == "git" and (verb := next(iter(after_options(words)), "")):
-        yield from _by_git(verb, places, home)
+        yield from _by_git(verb, bases, home)
 
 
-def _texts(names: Iterable[str], places: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for name, place in product(names, places):
+def _texts(names: Iterable[str], bases: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for name, base in product(names, bases):
         if (
             name
             and HOLE not in name
-            and (text := _text(os.path.join(place, os.path.expanduser(name)), RECENT))
+            and (text := _text(os.path.join(base, os.path.expanduser(name)), RECENT))
         ):
             yield name, text
 
@@ -176,10 +176,10 @@ def _script(text: str, operands: Words) -> str:
     return msgspec.json.encode(_Package(kept)).decode() if kept else ""
 
 
-def _by_git(verb: str, places: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
+def _by_git(verb: str, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
     """Yield the settings that a sub-command of git goes by, as a file of settings, and the hooks that it runs."""
-    for place in places:
-        directory = _git_directory(place)
+    for base in bases:
+        directory = _git_directory(base)
         kept = [
             setting
             for path in (f"{directory}/config", f"{home}/.gitconfig")
@@ -206,13 +206,13 @@ def _as_file(setting: str) -> str:
     return f'[{section} "{name}"]\n{last} = {value}\n' if name else f"[{section}]\n{last} = {value}\n"
 
 
-def _git_directory(place: str) -> str:
+def _git_directory(base: str) -> str:
     """Return the directory of the repository that a directory is in."""
-    while place and os.path.isabs(place):
-        if os.path.isfile(f"{place}/.git/config"):
-            return f"{place}/.git"
-        if os.path.isfile(f"{place}/config") and os.path.isfile(f"{place}/HEAD"):
-            return place
-        above = os.path.dirname(place)
-        place = above if above != place else ""
+    while base and os.path.isabs(base):
+        if os.path.isfile(f"{base}/.git/config"):
+            return f"{base}/.git"
+        if os.path.isfile(f"{base}/config") and os.path.isfile(f"{base}/HEAD"):
+            return base
+        above = os.path.dirname(base)
+        base = above if above != base else ""
     return ""
