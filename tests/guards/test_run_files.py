@@ -39,6 +39,7 @@ _CASES: dict[str, tuple[dict[str, str], str, str]] = {
                     "git push", "network-upload"),
     "an alias": ({".git/config": "[alias]\n\tp = push -f\n"}, "git p", "force-push"),
     "an alias of the user": ({"home/.gitconfig": "[alias]\n\tp = push --force\n"}, "git p origin", "force-push"),
+    "an alias where XDG has it": ({"home/.config/git/config": "[alias]\n\tp = push -f\n"}, "git p", "force-push"),
     "another alias": ({".git/config": "[alias]\n\tp = push -f\n"}, "git push", ""),
     "a refspec": ({".git/config": '[remote "origin"]\n\tpush = +main\n'}, "git push origin", "force-push"),
     "a mirror": ({".git/config": '[remote "origin"]\n\tmirror = true\n'}, "git push", "force-push"),
@@ -111,3 +112,21 @@ def test_a_copy_of_the_project_holds_the_same_secrets(tmp_path: Path) -> None:
     subprocess.run(["cp", "-r", directory, tmp_path / "copy"], check=True)
 
     assert _asked(directory, f"cd {tmp_path}/copy && grep -r PASSWORD .").keys() == {"secrets-read"}
+
+
+def test_settings_of_a_linked_worktree_are_those_of_its_repository(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def git(*words: str) -> None:
+        name = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        subprocess.run(
+            ["git", *name, *words], cwd=tmp_path / "main", env=env, check=True, capture_output=True
+        )
+
+    (tmp_path / "main").mkdir()
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    git("worktree", "add", "-q", "../linked")
+    assert "force-push" not in _asked(tmp_path / "linked", "git p")
+    git("config", "alias.p", "push -f")
+    assert "force-push" in _asked(tmp_path / "linked", "git p")

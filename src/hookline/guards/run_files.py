@@ -182,7 +182,7 @@ def _by_git(verb: str, bases: Sequence[str], home: str) -> Iterator[tuple[str, s
         directory = _git_directory(base)
         kept = [
             setting
-            for path in (f"{directory}/config", f"{home}/.gitconfig")
+            for path in (f"{directory}/config", f"{home}/.gitconfig", f"{home}/.config/git/config")
             for setting in settings_of_file(_text(path))
             if setting.casefold().startswith((f"alias.{verb.casefold()}=", "core.hookspath="))
             or (verb == "push" and _PUSHES.match(setting))
@@ -211,6 +211,10 @@ def _git_directory(base: str) -> str:
     while base and os.path.isabs(base):
         if os.path.isfile(f"{base}/.git/config"):
             return f"{base}/.git"
+        if os.path.isfile(f"{base}/.git"):
+            # A linked worktree, or a submodule: its settings and hooks are with its repository.
+            own = os.path.join(base, _text(f"{base}/.git").removeprefix("gitdir:").strip())
+            return os.path.normpath(os.path.join(own, _text(f"{own}/commondir").strip()))
         if os.path.isfile(f"{base}/config") and os.path.isfile(f"{base}/HEAD"):
             return base
         above = os.path.dirname(base)
