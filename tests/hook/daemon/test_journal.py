@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from hookline.hook.daemon.connection import run_at_once
@@ -20,6 +21,15 @@ _GUARD = 'type = "builtin"\ncommand = "force-push"'
 
 def _runs(file: Path) -> list[str]:
     return [json.loads(line)["hook"] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def _open_below(directory: Path) -> list[str]:
+    """Return the files below a directory that this process has open."""
+    targets: list[str] = []
+    for descriptor in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # that of the listing itself is closed by now
+            targets.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+    return [each for each in targets if each.startswith(f"{directory}/")]
 
 
 def test_what_waits_is_written_when_the_call_is_over(tmp_path: Path) -> None:
@@ -69,13 +79,12 @@ def test_after_a_write_that_failed_the_next_call_writes_at_once(tmp_path: Path) 
 
 def test_another_journal_is_opened_for_its_call_alone(tmp_path: Path) -> None:
     files = JournalFiles()
-    before = len(os.listdir("/proc/self/fd"))
     for name in ("a", "b", "c"):
         journal = files.of_call(Redactor({}), str(tmp_path / name), "claude-code")
         journal.record(Run(hook=name))
         journal.close()
         assert _runs(tmp_path / name) == [name]
-    assert len(os.listdir("/proc/self/fd")) == before + 1
+    assert _open_below(tmp_path) == [str(tmp_path / "a")]
 
 
 def test_what_has_effects_is_written_before_they_begin(daemon: SharedResident, tmp_path: Path) -> None:
