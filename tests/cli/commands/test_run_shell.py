@@ -247,6 +247,27 @@ def test_the_server_ends_with_its_agent(tmp_path: Path) -> None:
     assert not agent.socket.exists()
 
 
+def test_the_socket_of_a_killed_server_is_removed_after_the_end_of_its_agent(tmp_path: Path) -> None:
+    agent = Agent(tmp_path)
+    agent.served()
+    os.kill(agent.server(), signal.SIGKILL)
+    agent.end()
+    assert agent.socket.exists()
+
+    late = [
+        sys.executable,
+        "-I",
+        "-m",
+        "hookline",
+        "run",
+        "--shell-server",
+        agent.socket.name.removeprefix("shell-"),
+    ]
+    subprocess.run(late, check=False, capture_output=True)
+
+    assert not agent.socket.exists()
+
+
 def _is_running(pid: int) -> bool:
     """Return False for one that has ended, also as a zombie that its parent has not reaped yet."""
     try:

@@ -36,7 +36,7 @@ _BUILTINS: Final = frozenset(
 #: The line sets PATH, defines names, or handles a missing program itself: a search in PATH proves nothing.
 _NOT_CHECKABLE: Final = re.compile(r"\bPATH=|\(\)\s*\{|\bfunction\s|\|\||^\s*\w+=(?:\$\(|`)")
 #: Doubts of the reader that every shell shares.
-_UNREADABLE: Final = re.compile(r"cannot be parsed: (.* is (?:never closed|missing))\Z")
+_UNREADABLE: Final = re.compile(r"the line cannot be parsed: (.* is (?:never closed|missing))\Z")
 #: Scripts that a shell would read as its own commands if they do not name their interpreter.
 _OF_INTERPRETER: Final[Mapping[str, str]] = {
     ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".rb": "ruby", ".pl": "perl", ".php": "php",
@@ -98,7 +98,7 @@ def _syntax_problem(hook: Hook, context: CheckContext) -> Diagnostic | None:
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.args is not None or spec.shell in ("powershell", "pwsh"):
         return None
-    found = _UNREADABLE.search(context.shell.read(spec.command).uncertain or "")
+    found = _UNREADABLE.match(context.shell.read(spec.command).uncertain or "")
     if found is None:
         return None
     return about(hook, "error", "bad-syntax", f"a shell cannot read its line: {found[1]}", "command")

@@ -218,9 +218,10 @@ def _address(place: Directory, agent: int) -> str:
 async def serve_shells(agent: int) -> int:
     """Run the commands of one agent's shell until the agent ends."""
     try:
+        place = open_directory(create=True)
+        _remove_left(place)
         watched = os.pidfd_open(agent)
         _use_home_of(agent)
-        place = open_directory(create=True)
     except (OSError, DirectoryError, HomeError):
         return CANNOT_RUN
     name = _address(place, agent)
@@ -248,6 +249,14 @@ async def serve_shells(agent: int) -> int:
         listening.close()
         await server.close()
     return 0
+
+
+def _remove_left(place: Directory) -> None:
+    """Remove the sockets of servers that were killed and whose agents have ended since."""
+    for name in os.listdir(place.path):
+        kind, _, number = name.partition("-")
+        if f"{kind}-{{}}" == _SOCKET and not os.path.exists(f"/proc/{number.partition('.')[0]}"):
+            os.unlink(name, dir_fd=place.descriptor)
 
 
 def _is_served(name: str) -> bool:
