@@ -33,9 +33,7 @@ from hookline.agent.tools.base import AgentTool, Workplace
 from hookline.agent.tools.exec_guard import AgentGuard
 from hookline.agent.tools.tasks import Tasks
 from hookline.agent.tools.toolbox import Toolbox, core_tools
-from hookline.agent.tools.user.ask import ask_tool
-from hookline.agent.tools.user.plan import plan_tool
-from hookline.agent.tools.user.todo import Todo, todo_tool
+from hookline.agent.tools.user import Todo, ask_tool, plan_tool, todo_tool
 from hookline.agent.tools.web.fetch import WebFetch
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.transcript.records import SessionFacts

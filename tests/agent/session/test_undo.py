@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hookline.agent.ports import Choice
-from hookline.agent.prompts.steering import Steering, next_steering
+from hookline.agent.prompts.prompt import Steering, next_steering
 from hookline.agent.transcript.reader import earlier_session, read_transcript
 from hookline.agent.tui.channel import PromptQueue
 from hookline.model.messages import User

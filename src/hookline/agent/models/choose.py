@@ -1,7 +1,8 @@
-"""Find a port that reaches a model by its name, or explain what to set."""
+"""Find a port that reaches a model by its name, or explain what to set; and how many tokens the model takes."""
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ from hookline.model.safe_text import bare_url
 
 #: The API of a provider. `openai` is the Responses API at OpenAI and the chat API elsewhere.
 Speech = Literal["openai", "chat", "responses", "anthropic", "google"]
+#: Context windows by the beginnings of names, where the price list lacks them.
+_WINDOWS: Final[Mapping[str, int]] = {"gemini-": 1_000_000}
 
 
 class Provider(Struct, frozen=True, kw_only=True):
@@ -230,3 +233,30 @@ def _key(name: str, row: Provider, env: Mapping[str, str], *, needed: bool) -> s
             "To try it without an account: --model scripted:FILE."
         )
     return _NO_KEY
+
+
+@cache
+def context_window(model: str) -> int | None:
+    """Return the size of the context window of a model (`anthropic:NAME`, or a bare name); None if no table has it."""
+    provider, colon, name = model.partition(":")
+    if provider in (SCRIPTED, DEMO):
+        return None
+    name = name if colon else model
+    return _listed(name, provider if colon else None) or next(
+        (size for begin, size in _WINDOWS.items() if name.startswith(begin)), None
+    )
+
+
+def _listed(name: str, provider: str | None) -> int | None:
+    try:
+        # The list of prices has windows, too. It comes with the extra that has the providers.
+        from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415 it takes a tenth of a second
+    except ImportError:
+        return None
+    for who in (provider, None):
+        try:
+            _provider, model = get_snapshot().find_provider_model(name, None, who, None)
+        except LookupError:
+            continue
+        return model.context_window
+    return None

@@ -1,5 +1,6 @@
-"""Define a prompt while it is prepared: its inputs, and the result."""
+"""Define a prompt while it is prepared: its inputs, and the result; and one that steers the turn that runs."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -86,3 +87,20 @@ class PreparedPrompt(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     #: False when there is nothing for a model: a command that cannot be used.
     sends: bool = True
+
+
+class Steering(str):
+    """A prompt for the turn that runs: the model gets it after the next batch of tool calls."""
+
+    __slots__ = ()
+
+
+def next_steering(queue: deque[str]) -> str | None:
+    """Remove the first steering prompt from the queue and return it. The user may change the queue meanwhile."""
+    try:
+        found = next((text for text in tuple(queue) if isinstance(text, Steering)), None)
+        if found is not None:
+            queue.remove(found)
+    except (RuntimeError, ValueError):  # it changed while it was read, or was taken back
+        return None
+    return found

@@ -12,8 +12,8 @@ from hookline.agent.models.suggest import model_choices
 from hookline.agent.ports import Choice
 from hookline.agent.prompts.local_commands import SHELL
 from hookline.agent.prompts.prepare import ProjectPrompts
-from hookline.agent.session.context import context
 from hookline.agent.session.session import Agent, Command, PromptTurn
+from hookline.agent.session.show_commands import context
 from hookline.agent.session.undo import undo_turn
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.transcript.store import SessionsStore, listed

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hookline.agent.models.choose import context_window
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError
-from hookline.agent.models.windows import context_window
 from hookline.agent.turn.retries import with_retries
 from hookline.agent.turn.turn import AgentParts, Turn, decided_by
 from hookline.model import events as e

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hookline.agent.conversation import LateMessages, wake_prompt
 from hookline.agent.models.port import ModelError
 from hookline.agent.prompts.local_commands import LocalCommand, local_command
-from hookline.agent.prompts.steering import next_steering
+from hookline.agent.prompts.prompt import next_steering
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.changes import ChangeLog
 from hookline.agent.session.compaction import Compactor

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hookline.agent.call_text import headline, near
 from hookline.agent.ports import Shown
-from hookline.agent.prompts.steering import Steering
+from hookline.agent.prompts.prompt import Steering
 from hookline.agent.tui.channel import Channel
 from hookline.agent.tui.dialog import Dialog
 from hookline.agent.tui.output import ScreenOutput
@@ -19,7 +19,7 @@ from hookline.agent.tui.text.paint import Painter
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
-    from hookline.agent.tools.user.todo import Todo
+    from hookline.agent.tools.user import Todo
     from hookline.agent.tui.conversation import ConversationView
     from hookline.engine.running import RunningHook
 

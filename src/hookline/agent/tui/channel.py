@@ -11,12 +11,12 @@ from rich.console import RenderableType
 
 from hookline.agent.ports import Choice, Shown
 from hookline.agent.prompts.local_commands import local_command
-from hookline.agent.prompts.steering import Steering
+from hookline.agent.prompts.prompt import Steering
 from hookline.agent.tui.workbench.events import EventHistory
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
-    from hookline.agent.tools.user.todo import Todo
+    from hookline.agent.tools.user import Todo
     from hookline.config.engine import Engine
     from hookline.engine.running import RunningHook
     from hookline.model.hook import Hook

@@ -32,7 +32,7 @@ from hookline.agent.tui.status import untrusted
 from hookline.agent.tui.text.diffs import patch_counts, patch_diff
 from hookline.agent.tui.text.paint import diff, exact, words
 from hookline.agent.tui.text.stream import as_markdown
-from hookline.agent.tui.welcome_facts import welcome_facts
+from hookline.agent.tui.text.welcome import welcome_facts
 from hookline.config.engine import Engine
 from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
 from hookline.model.safe_text import one_line

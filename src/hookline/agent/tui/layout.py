@@ -33,7 +33,7 @@ from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
 from hookline.agent.tui.output import ScreenOutput
-from hookline.agent.tui.text.colours import is_coloured
+from hookline.agent.tui.text.paint import is_coloured
 from hookline.model.safe_text import one_line
 
 _MOST_INPUT_ROWS = 10

@@ -9,9 +9,8 @@ from rich.text import Text
 
 from hookline.agent.call_text import headline, near, result_text, rewrite_text
 from hookline.agent.ports import Shown
-from hookline.agent.tui.text.colours import colour_system
 from hookline.agent.tui.text.diffs import patch_counts, patch_diff
-from hookline.agent.tui.text.paint import indented, marked, stack, words
+from hookline.agent.tui.text.paint import colour_system, indented, marked, stack, words
 from hookline.model.safe_text import one_line, printable
 
 _NESTED = 4

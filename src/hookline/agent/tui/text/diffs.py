@@ -8,8 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hookline.agent.call_text import patch_line
-from hookline.agent.tui.text.colours import colour_system
-from hookline.agent.tui.text.paint import stack
+from hookline.agent.tui.text.paint import colour_system, stack
 
 #: Backgrounds and texts of removed and added lines, where there are 256 colours. Both are set, so that they can be
 #: read on any background.

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.syntax import Syntax
 from rich.text import Text
 
-from hookline.agent.tui.text.colours import code_theme
+from hookline.agent.tui.text.paint import code_theme
 from hookline.model.safe_text import printable
 
 

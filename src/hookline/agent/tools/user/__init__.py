@@ -1,1 +1,0 @@
-"""Tools by which the model addresses its user: a plan to approve, a list of steps, a question."""
