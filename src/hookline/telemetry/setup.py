@@ -20,8 +20,8 @@ from hookline.extras import how_to_add
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
-    from hookline.telemetry.ids import SpanIds
     from hookline.telemetry.observer import Telemetry
+    from hookline.telemetry.replay import SpanIds
     from hookline.telemetry.spool import Spool
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -205,7 +205,7 @@ def _providers(
 
     from hookline import __version__
     from hookline.telemetry.collector import CollectorSession
-    from hookline.telemetry.ids import SpanIds
+    from hookline.telemetry.replay import SpanIds
     from hookline.telemetry.vocabulary import MACHINE
 
     _listen(warnings)

@@ -122,8 +122,7 @@ class ConsoleAnswers:
         from hookline.cli.commands.coverage.report import coverage_document
         from hookline.cli.engines import inspection_engine
         from hookline.cli.history import caller_of, readable_dialects
-        from hookline.history.agent_settings import SettingsCache
-        from hookline.history.causes import Causes
+        from hookline.history.causes import Causes, SettingsCache
         from hookline.history.engines import Configuration
         from hookline.history.sources import find_sources
         from hookline.history.workers import ReplayTask, look_back

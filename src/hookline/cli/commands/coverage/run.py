@@ -18,8 +18,7 @@ from hookline.cli.history import (
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
-from hookline.history.agent_settings import SettingsCache
-from hookline.history.causes import Cause, Causes
+from hookline.history.causes import Cause, Causes, SettingsCache
 from hookline.history.coverage import CoverageTotals
 from hookline.history.engines import Configuration
 from hookline.history.workers import ReplayTask
