@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
 from hookline.config.load import Loaded
+from hookline.journal.redaction import Redactor
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
 from hookline.shell import ShellReader
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
     from hookline.trust.trust import Trust
+
+
+T = TypeVar("T")
 
 
 class CheckContext(Struct, frozen=True, eq=False, dict=True):
@@ -35,6 +39,16 @@ class CheckContext(Struct, frozen=True, eq=False, dict=True):
         """The dialects of the agents that are used here."""
         return tuple(self.loader.used(self.cwd))
 
+    @cached_property
+    def redactor(self) -> Redactor:
+        """The redactor of secrets in the environment."""
+        return Redactor(self.env)
+
+    @cached_property
+    def known(self) -> dict[object, tuple[Hook, Any]]:
+        """What was found out about hooks (`once_per_hook`). A hook is kept, so that its id stays its own."""
+        return {}
+
     def dialect(self, hook: Hook) -> "Dialect":
         return self.loader.dialect(hook.dialect)
 
@@ -45,6 +59,19 @@ class CheckContext(Struct, frozen=True, eq=False, dict=True):
 
 #: Only reads files: it runs and changes nothing.
 CheckFunction = Callable[[Loaded, CheckContext], Iterator[Diagnostic]]
+
+
+def once_per_hook(find: Callable[[Hook, CheckContext], T]) -> Callable[[Hook, CheckContext], T]:
+    """Find something out about a hook once in each context: several checks ask for it."""
+
+    @wraps(find)
+    def found(hook: Hook, context: CheckContext) -> T:
+        key = (find, id(hook))
+        if key not in context.known:
+            context.known[key] = (hook, find(hook, context))
+        return context.known[key][1]
+
+    return found
 
 
 def entries(loaded: Loaded) -> Iterator[Hook]:

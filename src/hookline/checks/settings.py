@@ -250,10 +250,9 @@ _TABLES: Final = ("env", "headers", "variables")
 
 def secrets(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Find secrets in a configuration file, which everyone with access to the repository can read."""
-    redactor = Redactor(context.env)
     for hook in entries(loaded):
         for path, text in _texts(hook, context.dialect(hook).plugin_variables):
-            if _is_secret(path, text, redactor):
+            if _is_secret(path, text, context.redactor):
                 message = f"{'.'.join(path)} seems to contain a secret"
                 fix = "move it to an environment variable, and name the variable here"
                 yield about(hook, "warning", "secret-in-config", message, *path, fix=fix)

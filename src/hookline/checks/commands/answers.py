@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.checks.commands.command_line import first_bytes, programs_of
-from hookline.checks.context import CheckContext, entries
+from hookline.checks.context import CheckContext, entries, once_per_hook
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.report import about
@@ -110,12 +110,13 @@ def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return None
-    found = _source(hook, spec, context)
+    found = _source(hook, context)
     return found if found is not None and found.language else None
 
 
-def _source(hook: Hook, spec: CommandSpec, context: CheckContext) -> ScriptText | None:
-    """Return the script in any language; `language` is empty if it is neither shell nor Python."""
+@once_per_hook
+def _source(hook: Hook, context: CheckContext) -> ScriptText | None:
+    """Return the script of a command hook in any language; `language` is empty if it is neither shell nor Python."""
     for program in reversed(programs_of(hook, context)):
         place = next((each for each in program.paths if os.path.isfile(each)), None)
         if place is not None:
@@ -123,6 +124,7 @@ def _source(hook: Hook, spec: CommandSpec, context: CheckContext) -> ScriptText 
             return (
                 ScriptText(place, text, _language(place, program.interpreter)) if text is not None else None
             )
+    spec: CommandSpec = hook.spec
     line = spec.command if spec.args is None and len(spec.command) <= _LONGEST else None
     return ScriptText("", line, "shell") if line is not None else None
 
@@ -366,6 +368,7 @@ _GUARD_NAME: Final = re.compile(
 )
 
 
+@once_per_hook
 def judges(hook: Hook, context: CheckContext) -> bool | None:
     """Return True if a hook decides anything; None if that cannot be known without running it.
 
@@ -382,7 +385,7 @@ def judges(hook: Hook, context: CheckContext) -> bool | None:
 def _command_judges(hook: Hook, spec: CommandSpec, context: CheckContext) -> bool | None:
     if any(each.paths and not any(map(os.path.exists, each.paths)) for each in programs_of(hook, context)):
         return False  # it cannot start, which is reported separately
-    script = _source(hook, spec, context)
+    script = _source(hook, context)
     if script is None:
         return _named_a_guard(hook, spec.command)
     code = without_comments(script.text)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hookline.checks.context import CheckContext, project_of_file
+from hookline.checks.context import CheckContext, once_per_hook, project_of_file
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
 from hookline.shell import HOLE, ShellCommand
@@ -54,6 +54,7 @@ class Program(Struct, frozen=True):
     bare: bool = False
 
 
+@once_per_hook
 def programs_of(hook: Hook, context: CheckContext) -> tuple[Program, ...]:
     """Return the programs of a command hook, and their scripts; nothing that is not certain to run."""
     spec = hook.spec
