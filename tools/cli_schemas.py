@@ -13,7 +13,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 #: By command: the module and the record of its document, or several where it has several.
 DOCUMENTS: Mapping[str, tuple[str, ...]] = {
-    "convert": ("hookline.cli.commands.convert.report.ConvertDocument",),
+    "convert": ("hookline.cli.commands.convert.run.ConvertDocument",),
     "doctor": ("hookline.cli.commands.doctor.report.DoctorDocument",),
     "events": (
         "hookline.cli.commands.events.run.EventTable",

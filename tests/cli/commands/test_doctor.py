@@ -400,7 +400,7 @@ def test_without_a_daemon_it_says_what_starts_one(case: DoctorCase, monkeypatch:
     def running(_directory: str | None) -> None:
         """Find no daemon, whatever the person who runs these tests has running."""
 
-    monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)
+    monkeypatch.setattr("hookline.cli.commands.doctor.calls.running", running)
     monkeypatch.delenv("HOOKLINE_DAEMON", raising=False)
 
     def said() -> list[str]:
@@ -432,7 +432,7 @@ def test_a_daemon_that_serves_another_home_is_named(
     def running(_directory: str | None) -> DaemonStatus:
         return DaemonStatus(1, __version__, 0.0, 0, 0, 0, 0, 1800.0, home=home)
 
-    monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)
+    monkeypatch.setattr("hookline.cli.commands.doctor.calls.running", running)
     monkeypatch.delenv("HOOKLINE_DAEMON", raising=False)
     entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
     case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hookline import __version__
-from hookline.cli.commands.daemon.report import as_text, other_home
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
-from hookline.config.home import home_of_call, projects_here
+from hookline.config.home import Home, home_of_call, projects_here
 from hookline.hook.daemon.directory import DirectoryError, open_directory
 from hookline.hook.daemon.server import Daemon, DaemonSettings, DaemonStatus
 from hookline.hook.daemon.start import LogFile, ask, start
@@ -142,3 +141,35 @@ def _run(args: argparse.Namespace) -> int:
         return ExitStatus.OK
     note("hookline daemon: another one is running")
     return ExitStatus.PROBLEM
+
+
+def other_home(status: DaemonStatus, home: str) -> str | None:
+    """Explain the consequence if the daemon serves another home directory than this one; None if it does not."""
+    if not status.home or Home(home).is_at(status.home):
+        return None
+    return (
+        f"the running daemon serves {status.home}, and your home directory is {home}: each call of your agents starts "
+        "Hookline anew"
+    )
+
+
+def as_text(status: DaemonStatus | None, log: str) -> str:
+    if status is None:
+        return (
+            "daemon not running: each call starts a new process\n"
+            "start it with `hookline daemon start`; a call by the relay starts it, too"
+        )
+    lines = [
+        f"the daemon is running{', and takes no more calls' if status.draining else ''}",
+        f"  process   {status.pid}, version {status.version}",
+        f"  since     {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(status.since))}",
+        f"  calls     {status.calls:,} answered, {status.refused:,} left to other processes",
+        f"  now       {status.running} running",
+        f"  sessions  {status.sessions:,} remembered",
+        f"  ends      after {status.idle_seconds:.0f} s without a call",
+        f"  home      {status.home}",
+        f"  log       {log}",
+    ]
+    if status.http is not None:
+        lines.append(f"  http      {status.http}")
+    return "\n".join(lines)

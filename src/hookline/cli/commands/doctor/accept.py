@@ -1,12 +1,18 @@
-"""Read accepted findings: the `accept` lists of Hookline's own files, and what they cover."""
+"""Leave out findings that are settled: those that `accept` lists of Hookline's own files cover, and known ones.
+
+Known are those of a baseline, an earlier document of `hookline doctor --json`.
+"""
 
 import argparse
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
+import msgspec
 from msgspec import Struct
 
+from hookline.cli.requests import RequestError
 from hookline.cli.text import relative_to, with_tilde
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded
@@ -23,6 +29,7 @@ _ACCEPT: Final = "accept"
 _LONGEST_NAME: Final = 60
 #: Scopes whose files may accept errors and findings of every file.
 _OWN: Final[frozenset[Scope]] = frozenset(("user", "managed"))
+_MOST_BYTES: Final = 20_000_000
 
 
 class Acceptance(Struct, frozen=True):
@@ -109,3 +116,45 @@ def split_accepted(
         else:
             settled.append((one, by.where))
     return tuple(left), tuple(settled)
+
+
+class _Known(Struct, frozen=True):
+    id: str
+    file: str
+
+
+class _Document(Struct, frozen=True):
+    cwd: str
+    problems: tuple[_Known, ...]
+
+
+def without_known(
+    problems: Sequence[Diagnostic], baseline: str, cwd: str, finding: Callable[[Diagnostic], str]
+) -> tuple[tuple[Diagnostic, ...], int]:
+    """Return the findings that the baseline does not have, and how many it has.
+
+    A finding is known by its name and its file, not by its line: other lines of the file may change.
+    """
+    known = _baseline(baseline)
+    left: list[Diagnostic] = []
+    for one in problems:
+        key = (finding(one), os.path.relpath(one.where.file or cwd, cwd))
+        if known[key] > 0:
+            known[key] -= 1
+        else:
+            left.append(one)
+    return tuple(left), len(problems) - len(left)
+
+
+def _baseline(file: str) -> Counter[tuple[str, str]]:
+    made = "`hookline doctor --ci --json > FILE` makes one"
+    try:
+        with open(file, "rb") as stream:
+            document = msgspec.json.decode(stream.read(_MOST_BYTES), type=_Document)
+    except OSError as problem:
+        raise RequestError(f"--baseline {file}: {problem.strerror}; {made}") from None
+    except msgspec.DecodeError:
+        raise RequestError(f"--baseline {file} is not a document of hookline doctor --json; {made}") from None
+    return Counter(
+        (each.id, os.path.relpath(each.file or document.cwd, document.cwd)) for each in document.problems
+    )

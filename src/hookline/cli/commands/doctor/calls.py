@@ -1,6 +1,6 @@
-"""Check the entries by which agents call Hookline: which agents call, and errors in their entries.
+"""Check the entries by which agents call Hookline: which agents call, errors in their entries, and the daemon.
 
-A wrong entry judges nothing, or refuses everything.
+A wrong entry judges nothing, or refuses everything. A call is fast by the relay, to a daemon it can reach.
 """
 
 import os
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline import __version__
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, CallingAgent
+from hookline.cli.commands.daemon.run import other_home, running
 from hookline.cli.commands.hook.entries import GONE, faster, moved_program, moved_text, pinned_program
 from hookline.config.install.self_calls import hookline_arguments, moved_entry, plain_program
 from hookline.config.load import Loaded
@@ -20,8 +22,10 @@ from hookline.dialects.installer import Installer
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.dialects.report import about
 from hookline.hook.call.payload import CallError, event_named
+from hookline.hook.daemon.directory import DirectoryError, default_directory, open_directory
+from hookline.hook.daemon.start import SWITCH
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic, Repair
+from hookline.model.diagnostics import Diagnostic, Repair, Where
 from hookline.model.errors import UnknownDialectError
 from hookline.model.events import STOP, TURN_END
 from hookline.model.hook import Hook
@@ -35,6 +39,7 @@ CODE: Final = "wrong-call"
 #: The name of Hookline's own agent for people.
 OWN_AGENT: Final = "hookline agent"
 _OPTIONS: Final = ("--dialect", "--config", "--home", "--hooks", "--scope", "--print-config", "--strict")
+_RELAY: Final = "hookline-relay"
 
 
 class _Call(Struct, frozen=True):
@@ -257,3 +262,53 @@ def _call(words: Sequence[str]) -> _Call:
         value = value if given else rest.pop(0) if rest else ""
         dialect = value if meant[0] == "--dialect" else dialect
     return _Call(dialect, tuple(events))
+
+
+def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield one note for each file whose entries start Hookline anew, and problems of the daemon."""
+    relays = False
+    said: set[str] = set()
+    for hook in entries(loaded):
+        words = plain_program(getattr(hook.spec, "command", ""), hook.dialect)
+        if words is None:
+            continue
+        if os.path.basename(words[0]) == _RELAY:
+            relays = True
+        elif hook.where.file not in said and faster(words[0], context.env) != words[0]:
+            said.add(hook.where.file)
+            message = "each call starts Hookline anew; the relay beside it answers in milliseconds"
+            yield about(hook, "info", "slow-call", message, "command", fix=f"hookline install {hook.dialect}")
+    if relays:
+        yield from _reached(context)
+    elif any(hook.durable for hook in loaded.hooks) and running(None) is None:
+        message = (
+            "no daemon is running, and nothing here starts one: what durable hooks leave behind when their agent "
+            "ends waits for the next Hookline process"
+        )
+        fix = "hookline install, hookline daemon start, or hookline jobs run"
+        yield Diagnostic("info", "no-daemon", message, Where(default_directory()), fix=fix)
+
+
+def _reached(context: CheckContext) -> Iterator[Diagnostic]:
+    place = Where(default_directory())
+    try:
+        open_directory().close()
+    except DirectoryError as problem:
+        if os.path.lexists(place.file):
+            message = f"relays cannot reach a daemon: {problem}; each call starts Hookline anew"
+            yield Diagnostic("warning", "no-daemon", message, place, fix="remove it, or chmod 700 it")
+            return
+    # Where it is switched off, one that runs for another home is of no concern.
+    off = context.env.get(SWITCH) == "off"
+    status = None if off else running(None)
+    if status is None:
+        message = "no daemon is running; the next call of an agent starts one"
+        if off:
+            message = f"{SWITCH}=off keeps calls from using a daemon: they are slow"
+        yield Diagnostic("info", "no-daemon", message, place, fix="hookline daemon start")
+    elif (other := other_home(status, context.env.get("HOME", ""))) is not None:
+        fix = "hookline daemon stop; the next call of an agent starts one that serves it"
+        yield Diagnostic("warning", "other-home", other, place, fix=fix)
+    elif status.version != __version__:
+        message = f"the daemon is of version {status.version}, and this is {__version__}"
+        yield Diagnostic("info", "old-daemon", message, place, fix="hookline daemon stop")

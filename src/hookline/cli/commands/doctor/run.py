@@ -16,10 +16,8 @@ from hookline.checks.coverage import GuardCoverage, coverage, guards, uncovered
 from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
 from hookline.checks.registry import CHECKS, Check, ranked
-from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted
-from hookline.cli.commands.doctor.baseline import without_known
-from hookline.cli.commands.doctor.calls import asking_agents, calls
-from hookline.cli.commands.doctor.daemon import about_daemon
+from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted, without_known
+from hookline.cli.commands.doctor.calls import about_daemon, asking_agents, calls
 from hookline.cli.commands.doctor.fix import fix, undo
 from hookline.cli.commands.doctor.installation import InstallationStatus, installation
 from hookline.cli.commands.doctor.report import Findings
@@ -115,7 +113,8 @@ def examine(args: argparse.Namespace) -> Findings:
             found += installed.unasked(covered)
         accepted, wrong = accepted_findings(engine, args, loaded, cwd)
         problems = ranked(loaded + coming, [*found, *wrong], context)
-    redact = Redactor(os.environ).redact
+    # In CI nothing is known of the environment, but nothing of it must be shown.
+    redact = (Redactor(os.environ) if args.ci else context.redactor).redact
     finding = partial(finding_id, cwd=cwd, clean=lambda text: printable(redact(text)))
     left, settled = split_accepted(problems, accepted, loaded, finding)
     known = 0

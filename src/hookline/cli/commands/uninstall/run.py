@@ -49,8 +49,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 def _end_daemon(*, said: bool) -> None:
     """Stop the daemon of this home: no agent of its user calls it any more. A call of a project starts it again."""
-    from hookline.cli.commands.daemon.report import other_home
-    from hookline.cli.commands.daemon.run import running, stop
+    from hookline.cli.commands.daemon.run import other_home, running, stop
 
     status = running(None)
     if status is not None and other_home(status, os.environ.get("HOME", "")) is None and stop(None) and said:
