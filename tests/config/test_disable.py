@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.disable import disable_problems, switched_off
+from hookline.config.change_hooks import disable_problems, switched_off
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import ConfigPath, Layer, Tools
 from hookline.dialects.registry import home_dialect

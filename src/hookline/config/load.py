@@ -221,7 +221,7 @@ class Loader:
 
     def _following(self, loaded: Loaded, cwd: str, without: str | None, trust: "Trust | None") -> Loaded:
         """Let hooks of other formats follow actions; those of the calling agent for calls that they do not match."""
-        from hookline.config.follow import following  # noqa: PLC0415 few users have the setting
+        from hookline.config.change_hooks import following  # noqa: PLC0415 few users have the setting
 
         own = self.home.name
         loaded = replace(loaded, hooks=following(loaded.hooks, loaded.followed, own))
@@ -557,7 +557,7 @@ def _switched_off(loaded: Loaded, *, every_hook: bool) -> Loaded:
     """Switch hooks off. `every_hook`: no hooks were left out, so an unknown name is a mistake."""
     if not loaded.disabled:
         return loaded
-    from hookline.config.disable import disable_problems, switched_off  # noqa: PLC0415 few users have a list
+    from hookline.config.change_hooks import disable_problems, switched_off  # noqa: PLC0415 few users have a list
 
     problems = disable_problems(loaded.hooks, loaded.disabled) if every_hook else ()
     hooks = switched_off(loaded.hooks, loaded.disabled)

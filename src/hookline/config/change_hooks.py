@@ -1,16 +1,20 @@
-"""Switch hooks off by name, as the user's own file says, whichever format they are written in.
+"""Change hooks of every format as Hookline's own files say: `disable` and `actions`.
 
-They stay with the mode `off` and the line that switches them off, so that every command can show it.
+`disable` switches hooks off by name. They stay with the mode `off` and the line that switches them off, so that every
+command can show it. With `actions = "all"`, hooks in other agents' formats follow actions: their own agents ask them
+about the tools that they name, and they are also asked about calls of other tools, such as a shell, that touch a
+file they are about.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import Disabled
+from hookline.dialects.dialect import Disabled, Followed
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.hook import Hook, shown_name
+from hookline.model.hook import FollowedCalls, Hook, shown_name
 
 
 def switched_off(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> tuple[Hook, ...]:
@@ -43,3 +47,29 @@ def disable_problems(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> Ite
                 f"disable names {one.name!r}, and no hook here has that name; another project may have it"
             )
             yield Diagnostic("info", "unknown-hook", message, one.where)
+
+
+def following(
+    hooks: Sequence[Hook], followed: Sequence[Followed], own: str, actions: FollowedCalls = "all"
+) -> tuple[Hook, ...]:
+    """Return all hooks; those that the setting names, of formats other than `own`, follow actions."""
+    return tuple(
+        replace(hook, actions=actions) if hook.dialect != own and _is_named(hook, followed) else hook
+        for hook in hooks
+    )
+
+
+def _is_named(hook: Hook, followed: Sequence[Followed]) -> bool:
+    file = hook.where.file
+    for one in followed:
+        if one.name == "all" or shown_name(one.name) == hook.name:
+            return True
+        # A file is named from the project, or from the home directory.
+        path = os.path.expanduser(one.name)
+        if (
+            file
+            and "/" in path
+            and (file == path or file.endswith(f"/{path.removeprefix('./').lstrip('/')}"))
+        ):
+            return True
+    return False
