@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final, get_origin
 
 import msgspec
@@ -39,6 +40,7 @@ def understood(hook: Hook, raw: RawResult) -> Decoded | None:
     return msgspec.structs.replace(decoded, outcome=outcome)
 
 
+@cache
 def _any_payload(event: EventSpec[Any]) -> Any:
     """Return a payload of the event; a wire reads the result and hardly its values."""
     blank: dict[Any, Any] = {str: "x", int: 1, bool: False, dict: {}, tuple: (), list: []}
@@ -62,7 +64,11 @@ def uses_text(hook: Hook, text: str) -> bool:
 
 def decides(hook: Hook, answer: object) -> bool:
     """Return True if a JSON answer blocks or stops anything; True in doubt."""
-    decoded = understood(hook, Exited(0, stdout=msgspec.json.encode(answer)))
+    return _votes(hook, Exited(0, stdout=msgspec.json.encode(answer)))
+
+
+def _votes(hook: Hook, raw: RawResult) -> bool:
+    decoded = understood(hook, raw)
     return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
 
 
@@ -391,15 +397,10 @@ def _command_judges(hook: Hook, spec: CommandSpec, context: CheckContext) -> boo
     code = without_comments(script.text)
     codes = exit_codes(script) | {int(found) for found in _RETURNS.findall(code)}
     answers_it = hook.output == "answer" and _DECIDES.search(code)
-    if answers_it or any(_votes(hook, number) for number in codes):
+    if answers_it or any(_votes(hook, Exited(number, stderr=b"x")) for number in codes):
         return True
     unclear = _COMPUTED_EXIT.search(code) or (script.language == "shell" and _runs_others(code, context))
     return _named_a_guard(hook, spec.command) if unclear else False
-
-
-def _votes(hook: Hook, code: int) -> bool:
-    decoded = understood(hook, Exited(code, stderr=b"x"))
-    return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
 
 
 def _runs_others(code: str, context: CheckContext) -> bool:

@@ -121,10 +121,9 @@ def _no_directory(hook: Hook, context: CheckContext) -> Diagnostic | None:
     paths = directories(hook, context)
     if any(os.path.isdir(path) for path in paths):
         return None
+    field = context.dialect(hook).entry_fields.get("cwd", "cwd")
     message = f"its working directory {spec.cwd} does not exist, so it cannot start"
-    return about(
-        hook, "error", "no-directory", message, *_field(hook, context, "cwd"), fix=f"mkdir -p {paths[0]}"
-    )
+    return about(hook, "error", "no-directory", message, field, fix=f"mkdir -p {paths[0]}")
 
 
 def _name_problem(
@@ -225,11 +224,6 @@ def _path_fix(program: Program, guesses: _Guesses) -> str:
         if close is not None:
             return f"did you mean {os.path.join(os.path.dirname(program.word), close)}?"
     return f"create {program.paths[0]}, or correct the path"
-
-
-def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
-    """Return the field of the entry; an agent may have its own name for it."""
-    return (context.dialect(hook).entry_fields.get(name, name),)
 
 
 # Files that the system cannot run
