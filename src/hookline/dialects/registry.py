@@ -92,6 +92,7 @@ class Listed(Struct, frozen=True):
         return list({os.path.realpath(each): each for each in reversed(there)}.values())[::-1]
 
 
+@cache
 def standard_dialects() -> Mapping[str, Listed]:
     """Return the dialects by name, in the order their lanes run."""
     return {
