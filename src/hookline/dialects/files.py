@@ -105,7 +105,8 @@ def _read(file: str, limit: int, parse: Callable[[str], Document], disk: Disk) -
     text, broken_at = _text(raw)
     if broken_at is not None:
         return _refused(file, "not-text", "it is not UTF-8 text", raw.count(b"\n", 0, broken_at) + 1)
-    return _with(parse(text), _owned(file, found))
+    document, warnings = parse(text), _owned(file, found)
+    return replace(document, diagnostics=(*warnings, *document.diagnostics)) if warnings else document
 
 
 def _bytes(file: str, limit: int, disk: Disk) -> tuple[bytes, os.stat_result]:
@@ -144,13 +145,6 @@ def _owned(file: str, found: os.stat_result) -> tuple[Diagnostic, ...]:
         message = f"it belongs to another user (uid {found.st_uid})"
         warnings.append(Diagnostic("warning", "foreign-owner", message, Where(file)))
     return tuple(warnings)
-
-
-def _with(document: Document, more: tuple[Diagnostic, ...]) -> Document:
-    if not more:
-        return document
-    diagnostics = (*more, *document.diagnostics)
-    return replace(document, diagnostics=diagnostics)
 
 
 def _refused(file: str, code: str, message: str, line: int | None = None) -> Document:

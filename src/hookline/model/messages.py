@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 
 class ToolUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -289,11 +289,7 @@ def totals_given(given: Any) -> Totals | None:
     found = totals_of(usage) if usage is not None else Totals()
     names = ("session_tokens", "conversation_tokens")
     counts = {name: count for name in names if (count := _count(given.get(name))) is not None}
-    return None if usage is None and not counts else Totals(**{**_fields(found), **counts})
-
-
-def _fields(record: Struct) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in record.__struct_fields__}
+    return None if usage is None and not counts else Totals(**{**asdict(found), **counts})
 
 
 def _found(given: Mapping[str, Any], names: tuple[str, ...]) -> int | None:

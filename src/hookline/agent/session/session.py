@@ -95,7 +95,10 @@ class Agent:
         self._submission = Submission(parts, prompts if prompts is not None else PlainPrompts())
         self._late = LateMessages(parts.hooks.inbox, parts.conversation, parts.user, parts.workplace.watch)
         self._loop = Loop(
-            parts, TurnKind(before_request=self._before_request, shorten=self._shorten, steer=self._steer)
+            parts,
+            TurnKind(
+                before_request=self._before_request, shorten=self.compaction.automatic, steer=self._steer
+            ),
         )
         self._settlement = Settlement(parts)
         #: The last turn, as long as it has no answer: /retry continues it.
@@ -410,9 +413,6 @@ class Agent:
             self._tell(PromptTurn(status="completed"))
             # What the turn is about, should it be compacted.
             turn.text = f"{turn.text}\n\n{found.text}"
-
-    async def _shorten(self, turn: Turn) -> bool:
-        return await self.compaction.automatic(turn)
 
     async def _settle(self, turn: Turn, ending: TurnEnding, started: float) -> PromptTurn:
         self._unanswered = None if ending.status == "completed" else turn

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -35,7 +35,8 @@ def show_commands(tasks: Tasks, servers: McpServers, changes: ChangeLog) -> Mapp
         words = argument.split()
         try:
             if not words:
-                return _say(agent, "\n".join(_task_lines(tasks)) or "there are no background tasks")
+                lines = [f"{task.id}  {task.status:9}  {one_line(task.subject, 100)}" for task in tasks.all]
+                return _say(agent, "\n".join(lines) or "there are no background tasks")
             task = tasks.find(words[-1])
             if words[0] == "kill":
                 await tasks.kill(task)
@@ -64,10 +65,6 @@ def show_commands(tasks: Tasks, servers: McpServers, changes: ChangeLog) -> Mapp
 def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptTurn:
     agent.user.show("warning" if failed else "notice", text)
     return PromptTurn(status="failed" if failed else "completed", why=text if failed else "")
-
-
-def _task_lines(tasks: Tasks) -> Sequence[str]:
-    return [f"{task.id}  {task.status:9}  {one_line(task.subject, 100)}" for task in tasks.all]
 
 
 def _differences(changes: ChangeLog) -> list[str]:

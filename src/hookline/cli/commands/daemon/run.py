@@ -19,7 +19,7 @@ from hookline.hook.daemon.start import LogFile, ask, start
 from hookline.model.safe_text import printable
 
 if TYPE_CHECKING:
-    from hookline.telemetry.observer import Telemetry
+    pass
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 #: Seconds until a daemon that was started must answer.
@@ -105,14 +105,8 @@ def _seconds(text: str) -> float:
     return int(found[1]) * float(_UNITS[found[2]])
 
 
-def _observer(log: LogFile) -> "Telemetry | None":
-    """Return telemetry for all calls, as the environment of the agent that made the first call asks for it."""
-    from hookline.cli.engines import server_observer
-
-    return server_observer(os.environ, log, only_here=True)
-
-
 def _run(args: argparse.Namespace) -> int:
+    from hookline.cli.engines import server_observer
     from hookline.handlers.process.containment import hide_memory
     from hookline.hook.daemon.handlers import SharedProcesses
 
@@ -124,8 +118,8 @@ def _run(args: argparse.Namespace) -> int:
     log = LogFile(os.environ)
     settings = DaemonSettings(_seconds(args.idle), args.http, args.home)
     directory = open_directory(args.directory, create=True)
-
-    observer = _observer(log)
+    # For all calls, as the environment of the agent that made the first one asks for it.
+    observer = server_observer(os.environ, log, only_here=True)
 
     async def serve() -> bool:
         processes = SharedProcesses(containment="subreaper", warm=True)

@@ -209,11 +209,7 @@ def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], context: C
         return (
             f"this entry always fails and judges nothing: hookline has no command {words[0][:100]!r}{meant}"
         )
-    return _wrong_call(_call(words[1:]), hook, context) if words[0] == "hook" else None
-
-
-def _wrong_call(call: _Call, hook: Hook, context: CheckContext) -> str | None:
-    wrong = _misunderstood(call, hook, context)
+    wrong = _misunderstood(_call(words[1:]), hook, context) if words[0] == "hook" else None
     return None if wrong is None else f"this entry always fails, so every call is denied: {wrong}"
 
 
