@@ -211,6 +211,7 @@ def _policy(name: str, row: EventRow, env: Mapping[str, str]) -> Policy:
         event_name=name,
         may=row.event.may & ~_NOT_HERE.get(name, Capability.NOTHING),
         leftovers="leave",
+        rewakes_wait=True,
         **habits,
     )
 
