@@ -1,7 +1,7 @@
 """Describe Claude Code's events: Hookline's event for each, and how Claude Code behaves there. All of it
 data.
 
-The behaviour is that of client 2.1.325.
+The behaviour is that of client 2.1.327.
 """
 
 from collections.abc import Mapping
