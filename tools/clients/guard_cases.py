@@ -105,6 +105,10 @@ def _of(client: Client) -> Iterator[Case]:
         _loses("", client.before_tool, "allow"),
         forbidden=False,
     )
+    if client.ends:
+        yield case(
+            "its Python is gone when the turn ends", "ended", _loses_python, _has_ended, forbidden=False
+        )
     if client.gates_prompts:
         lost = _loses("", client.prompted, "block", client.starts)
         yield case("hookline is gone when a prompt comes", "not asked", lost, _was_not_asked)
@@ -118,6 +122,16 @@ def _loses(instead: str, event: str, if_missing: str = "block", *others: str) ->
         info.lose_hookline(instead)
 
     return prepare
+
+
+def _loses_python(info: Scene) -> None:
+    info.install(info.client.ends)
+    info.lose_python()
+
+
+def _has_ended(_info: Scene, model: Model) -> str:
+    """One request for the call, and one with its result; a block at the end would be a third."""
+    return "ended" if model.asked == 2 else f"asked {model.asked} times"
 
 
 def _was_not_asked(info: Scene, model: Model) -> str:
