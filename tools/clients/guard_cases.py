@@ -18,6 +18,11 @@ _CONTEXT = "the deploy key is in the vault"
 def cases() -> Iterator[Case]:
     for client in CLIENTS:
         yield from _of(client)
+        if client.ends:
+            yield Case(
+                name=f"{client.name}: its Python is gone when the turn ends", expected="ended", client=client,
+                script=_without_python, decision=_has_ended, hooked="",
+            )  # fmt: skip
 
 
 def _of(client: Client) -> Iterator[Case]:
@@ -105,10 +110,6 @@ def _of(client: Client) -> Iterator[Case]:
         _loses("", client.before_tool, "allow"),
         forbidden=False,
     )
-    if client.ends:
-        yield case(
-            "its Python is gone when the turn ends", "ended", _loses_python, _has_ended, forbidden=False
-        )
     if client.gates_prompts:
         lost = _loses("", client.prompted, "block", client.starts)
         yield case("hookline is gone when a prompt comes", "not asked", lost, _was_not_asked)
@@ -124,14 +125,15 @@ def _loses(instead: str, event: str, if_missing: str = "block", *others: str) ->
     return prepare
 
 
-def _loses_python(info: Scene) -> None:
+def _without_python(info: Scene) -> Scripts:
     info.install(info.client.ends)
     info.lose_python()
+    return {MAIN: [info.client.shell("true")]}
 
 
 def _has_ended(_info: Scene, model: Model) -> str:
-    """One request for the call, and one with its result; a block at the end would be a third."""
-    return "ended" if model.asked == 2 else f"asked {model.asked} times"
+    """A block at the end of a turn starts another one, with the reason."""
+    return "went on" if any("hookline-relay: " in text for text in model.received) else "ended"
 
 
 def _was_not_asked(info: Scene, model: Model) -> str:
