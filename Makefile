@@ -21,7 +21,7 @@ $(INSTALLED): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,console,fleet,serve,otel]' -r requirements/dev.txt
 	@touch $(INSTALLED)
 
-$(READY): $(INSTALLED) $(RELAY)/relay.c $(RELAY)/start.sh $(RELAY)/shell.sh $(RELAY)/build.py
+$(READY): $(INSTALLED) $(RELAY)/relay.c $(RELAY)/start.sh $(RELAY)/shell.sh $(RELAY)/observed.txt $(RELAY)/build.py
 	@$(RUN)python -m hookline.hook.relay.build $(RUN)hookline-relay
 	@touch $(READY)
 

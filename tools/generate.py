@@ -63,6 +63,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         **cli_schemas(),
         **agent_config_schemas(),
         **plugins(),
+        "src/hookline/hook/relay/observed.txt": observed_events(),
         "schemas/schemastore.json": json_pretty(schemastore_entry()) + "\n",
     }
     for event in events.values():
@@ -78,6 +79,16 @@ def agent_config_schemas() -> dict[str, str]:
         for name, listed in standard_dialects().items()
         if name != OWN_FORMAT and listed.has_files
     }
+
+
+def observed_events() -> str:
+    """The events that guard nothing, for the relay: broken, it must block calls at all others."""
+    return "".join(
+        f"{name} {event.name}\n"
+        for name, listed in standard_dialects().items()
+        for event in listed.build().events.values()
+        if not event.guards
+    )
 
 
 def schemastore_entry() -> dict[str, Any]:

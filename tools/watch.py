@@ -34,6 +34,8 @@ _LISTS = (
     re.compile(rb"""\{\s*(?:[A-Za-z_]{3,40}\s*:\s*["'][A-Za-z_]{3,40}["']\s*,?\s*){3,120}\}"""),
     re.compile(rb"""(?:\[?["'.]?[A-Za-z_]{3,40}["']?\]?\s*=\s*["'][A-Za-z_]{3,40}["'][^"']{0,40}){3,120}"""),
 )
+#: Names in such lists that no hook can have: commands of settings, which the same code runs.
+_NO_EVENTS = frozenset({"StatusLine", "FileSuggestion"})
 _NAME = re.compile(rb"""["']([A-Za-z_]{3,40})["']""")
 #: A list belongs to the events if so many of its names are known.
 _KNOWN_AT_LEAST = 4
@@ -64,7 +66,7 @@ def look(dialect: Dialect, package: str, scratch: Path) -> int:
     for directory in directories:
         for file, names in event_lists(directory, frozenset(dialect.events)):
             lists += 1
-            for each in sorted(names - set(dialect.events)):
+            for each in sorted(names - set(dialect.events) - _NO_EVENTS):
                 found.setdefault(each, file)
     table = f"src/hookline/dialects/{dialect.name.replace('-', '_')}/events.py"
     if not lists:

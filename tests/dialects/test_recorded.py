@@ -80,7 +80,7 @@ def test_a_case_listed_as_different_is(client: str, name: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("client", "recorded", "most"),
     [
-        ("claude_code", 251, 0.08),
+        ("claude_code", 251, 0.05),
         ("codex", 100, 0.05),
         ("gemini_cli", 62, 0.05),
         *((client, count, 0.05) for client, count in FAMILY.items()),

@@ -33,6 +33,8 @@ class Client(Struct, frozen=True, kw_only=True):
     prompted: str = "UserPromptSubmit"
     #: The event at the start of a session, at which users read messages.
     starts: str = "SessionStart"
+    #: The event at the end of a turn, at which a block starts another one; empty where it has none.
+    ends: str = "Stop"
     #: In which unit timeouts are.
     second: int = 1
     #: What the user says below the home directory to have the entries of a file run: texts by path.

@@ -18,6 +18,11 @@ _CONTEXT = "the deploy key is in the vault"
 def cases() -> Iterator[Case]:
     for client in CLIENTS:
         yield from _of(client)
+        if client.ends:
+            yield Case(
+                name=f"{client.name}: its Python is gone when the turn ends", expected="ended", client=client,
+                script=_without_python, decision=_has_ended, hooked="",
+            )  # fmt: skip
 
 
 def _of(client: Client) -> Iterator[Case]:
@@ -118,6 +123,17 @@ def _loses(instead: str, event: str, if_missing: str = "block", *others: str) ->
         info.lose_hookline(instead)
 
     return prepare
+
+
+def _without_python(info: Scene) -> Scripts:
+    info.install(info.client.ends)
+    info.lose_python()
+    return {MAIN: [info.client.shell("true")]}
+
+
+def _has_ended(_info: Scene, model: Model) -> str:
+    """A block at the end of a turn starts another one, with the reason."""
+    return "went on" if any("hookline-relay: " in text for text in model.received) else "ended"
 
 
 def _was_not_asked(info: Scene, model: Model) -> str:

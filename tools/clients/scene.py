@@ -147,6 +147,10 @@ class Scene:
                 self.write(str(program), f"#!/bin/sh\n{instead}\n")
                 program.chmod(0o755)
 
+    def lose_python(self) -> None:
+        """Leave Hookline's programs where they are, without the Python that they need."""
+        self.write(f"{self.programs}/hookline", "#!/nowhere/bin/python\n")
+
     @property
     def guarded(self) -> bool:
         """Return True if the configuration files are unchanged, and no other was added."""

@@ -20,7 +20,7 @@ from tools.clients.model_server import Model
 from tools.clients.scene import Scene
 
 #: How much longer a call may take: by the relay than with a hook that is `sh -c true`; as a mod than with one that does
-#: nothing, because such a mod already takes longer than that hook.
+#: nothing, because already a mod without any event takes longer than that hook: `empty mod` is printed to show it.
 BOUNDS = {"relay": ("sh -c true", 1.2), "mod": ("idle mod", 1.2)}
 #: Milliseconds that the plugin may add to a call in OpenCode.
 PLUGIN_BOUND = 10.0
@@ -36,6 +36,7 @@ _IDLE_MOD = """export function register(on) {
   on("tool.check", async ($, e, next) => next(e))
 }
 """
+_EMPTY_MOD = "export function register(on) {}\n"
 _EXPECTED = "within the bounds, denied"
 #: An event without tools, so that only the mod asks about calls.
 _ALONE = "SessionEnd"
@@ -103,7 +104,8 @@ def _claude_code(info: Scene, daemon: _Resident) -> str:
             "no hook": lambda: info.write(str(info.settings), "{}"),
             "sh -c true": lambda: info.write(str(info.settings), _entry("true")),
             "relay": lambda: info.write(str(info.settings), _installed(info, daemon.directory)),
-            "idle mod": lambda: _install_idle_mod(info),
+            "empty mod": lambda: _install_mod(info, _EMPTY_MOD),
+            "idle mod": lambda: _install_mod(info, _IDLE_MOD),
             "mod": lambda: info.install(_ALONE, options=("--mod",)),
         },
     )
@@ -114,7 +116,8 @@ def _claude_code(info: Scene, daemon: _Resident) -> str:
         ratio = taken[name] / taken[beside]
         say(f"a call by the {name} takes {ratio:.2f}x one by the {beside} (at most {most}x)")
         over += [f"{name} {ratio:.2f}x"] if ratio > most else []
-    say(f"a call by the mod takes {taken['mod'] / taken['sh -c true']:.2f}x one by the sh -c true")
+    for name in ("empty mod", "idle mod", "mod"):
+        say(f"a call by the {name} takes {taken[name] / taken['sh -c true']:.2f}x one by the sh -c true")
     return ", ".join(over) or "within the bounds"
 
 
@@ -161,11 +164,11 @@ def _entry(command: str) -> str:
     return json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}})
 
 
-def _install_idle_mod(info: Scene) -> None:
+def _install_mod(info: Scene, text: str) -> None:
     """Put a mod that does nothing in the place of Hookline's."""
     info.install(_ALONE, options=("--mod",))
     (module,) = (info.home / ".claude/skills").glob("*/hooks/register.js")
-    module.write_text(_IDLE_MOD)
+    module.write_text(text)
 
 
 def _installed(info: Scene, directory: Path) -> str:

@@ -104,6 +104,12 @@ class PreparedHook:
         other.key = self.key
         return other
 
+    def waited_for(self) -> "PreparedHook":
+        """Return the same hook, waited for instead of run in the background."""
+        waited = PreparedHook(replace(self.hook, waiting="wait"), self.handler)
+        waited.key, waited.doubt, waited.followed = self.key, self.doubt, self.followed
+        return waited
+
     def marked_broken(self, why: str) -> "PreparedHook":
         """Return the same hook with a reason why it cannot run: it fails not_started under its policy."""
         broken = PreparedHook(replace(self.hook, broken=why), self.handler)

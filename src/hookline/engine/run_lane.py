@@ -76,8 +76,12 @@ def _start_background_hooks(
         return selected, []
     refused: list[HookAnswer] = []
     in_turn: list[PreparedHook] = []
+    rewakes_wait = lane.policy.rewakes_wait and lane.policy.waits and not state.session.info.attended
     for prepared in selected:
         durable = prepared.hook.in_background and (prepared.hook.durable or state.memory.all_durable)
+        if rewakes_wait and prepared.hook.waiting == "rewake" and not durable:
+            in_turn.append(prepared.waited_for())
+            continue
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order) and not durable:
             in_turn.append(prepared)
             continue

@@ -79,6 +79,8 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     on_clipped: Literal["report", "fail"] = "report"
     #: `context`: text of a background hook reaches the session's inbox.
     late: Literal["context", "discard"] = "context"
+    #: True if a hook that would wake the agent is waited for where nobody is present: the run may end before it.
+    rewakes_wait: bool = False
     #: True if guards of the same lane run again when another hook of the lane changed what they saw.
     recheck_own: bool = False
     #: True if a hook that only fails is not run for a while.

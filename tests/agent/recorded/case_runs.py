@@ -20,8 +20,8 @@ from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
 from hookline.model.messages import ToolUse
 from tests.agent.mcp import server as mcp_server
-from tests.agent.scripted_session import Seen
-from tests.dialects.claude_code.driver import CaseDirectory
+from tests.agent.scripted_session import Answers, Seen
+from tests.dialects.claude_code.driver import CaseDirectory, is_streaming
 from tests.recorded import Case
 from tests.waiting import until
 
@@ -129,7 +129,7 @@ async def _acted(case: Case, directory: CaseDirectory, surroundings: Mapping[str
             model=model,
             processes=processes,
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **surroundings},
-            user=UserPort(listener=seen),
+            user=UserPort(listener=seen, asker=Answers() if is_streaming(case) else None),
             log=log,
         ),
     )

@@ -54,7 +54,7 @@ def test_an_unknown_event_of_an_agent_that_moves_fast_is_a_warning_with_the_rele
     case.write(".claude/settings.json", claude("true", "QuantumLeap"))
     (found,) = case.problems()
     assert (found.severity, found.code) == ("warning", "unknown-event")
-    assert found.message == "Claude Code has no event 'QuantumLeap' (as of version 2.1.325)"
+    assert found.message == "Claude Code has no event 'QuantumLeap' (as of version 2.1.327)"
     case.write(".claude/settings.json", claude("true", "PreTolUse"))
     assert [(one.severity, one.fix) for one in case.problems()] == [("error", "did you mean PreToolUse?")]
 

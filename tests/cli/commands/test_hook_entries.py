@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -24,6 +26,7 @@ from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, run_cli, workspace
 from tests.every import every
 from tests.homes import NOBODYS_HOME
+from tests.hook.relay.programs import KINDS, Kind, relay_of
 from tests.trusting import trust_all_of
 
 NAMES = WITH_FILES
@@ -198,6 +201,42 @@ def test_the_agent_shows_what_is_missing_and_the_way_out(name: str, tmp_path: Pa
                 word in shown for word in ("is not installed", "is not there", "missing", "cannot be run")
             )
             assert "install hookline again, or remove its entries" in shown or "install it again" in shown
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", OTHERS)
+def test_only_guards_are_blocked_by_what_is_missing(name: str, kind: Kind, tmp_path: Path) -> None:
+    """Play the installed line of every other event. At the end of a turn a block would start another one, again and
+    again."""
+    own, relay = dialect(name), relay_of(kind, tmp_path).program.read_bytes()
+    observed = [each for each in own.call_events if not own.events[each].guards]
+    assert observed
+    for loss in ("the program", "its Python", "a module"):
+        program, files = LOSSES[loss]
+        place = tmp_path / loss
+        place.mkdir()
+        for each, text in files.items():
+            (place / each).write_bytes(text.encode() or relay)
+            (place / each).chmod(0o755)
+        started = shlex.quote(str(place / program))
+        calls = hook_calls(own, observed, started, EntryChoice("own", "block"), "its file")
+        hooks = read_back(name, own.call_entries(calls), tmp_path)
+        assert {hook.policy.event_name for hook in hooks} == set(observed)
+        for hook in hooks:
+            ran = subprocess.run(
+                ["/bin/sh", "-c", hook.spec.command],
+                input=b"{}", env={"PATH": os.defpath, "HOME": str(tmp_path)}, capture_output=True, check=False,
+            )  # fmt: skip
+            said = ran.stderr.decode()
+            assert (ran.returncode, ran.stdout) == (1, b""), (hook.policy.event_name, said)
+            assert re.fullmatch(
+                r"hookline-relay: \S.* (is not there|cannot be run \(.*\)), so no hook was asked: "
+                r"install hookline again, or remove its entries from the hooks of this agent\n",
+                said,
+            )
+            invocation = HookInvocation(hook, hook.event, None, SessionInfo(cwd=str(tmp_path)), 60)
+            decoded = own.wire.decode(invocation, Exited(ran.returncode, ran.stdout, ran.stderr))
+            assert not decoded.outcome.votes, hook.policy.event_name
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -112,6 +112,11 @@ class CaseDirectory:
         return self.there(path.read_text()).splitlines() if path.exists() else []
 
 
+def is_streaming(case: Case) -> bool:
+    """Return True if the client stayed for further prompts; the others ran one prompt and ended."""
+    return case["id"].startswith("idle-")
+
+
 def documents(case: Case) -> list[dict[str, Any]]:
     """The payloads to fire, one per event: as recorded, else made of what the case says."""
     recorded: list[dict[str, Any]] = list(case.get("payloads") or ())
@@ -202,7 +207,7 @@ class _Playing:
             parsed = self._claude.wire.parse(document)
             info: dict[str, Any] = msgspec.structs.asdict(parsed.info) | {
                 "project_dir": str(self._directory.project),
-                "attended": False,
+                "attended": is_streaming(self._case),
             }
             os.makedirs(info["cwd"], exist_ok=True)
             if session is None:

@@ -104,6 +104,7 @@ def _built(target: Path) -> bool:
         "-O1",
         f"-I{_SOURCE}",
         '-DHOOKLINE_VERSION="0"',
+        '-DHOOKLINE_OBSERVED=""',
         "-fsanitize=address,undefined",
     ]
     source = Path(__file__).with_name("frames.c")

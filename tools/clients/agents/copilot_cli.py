@@ -13,7 +13,7 @@ COPILOT_CLI = Client(
         "COPILOT_MODEL": "scripted", "COPILOT_AUTO_UPDATE": "false",
     },
     settings=".copilot/hooks/mine.json", project_settings=".github/hooks/mine.json",
-    before_tool="preToolUse", prompted="userPromptSubmitted", gates_prompts=False,
+    before_tool="preToolUse", prompted="userPromptSubmitted", ends="agentStop", gates_prompts=False,
     shell=lambda line: call("bash", command=line, description="a step"), background={"mode": "async"},
     write=lambda file, text: call("create", path=file, file_text=text),
     own='{{"version": 1, "hooks": {{"preToolUse": [{{"type": "command", "bash": "touch {mark}"}}]}}}}\n',

@@ -13,7 +13,7 @@ GEMINI_CLI = Client(
     },
     settings=".gemini/settings.json", project_settings=".gemini/settings.json",
     beforehand={".gemini/settings.json": '{{"security": {{"auth": {{"selectedType": "gemini-api-key"}}}}}}\n'},
-    before_tool="BeforeTool", prompted="BeforeAgent", second=1000,
+    before_tool="BeforeTool", prompted="BeforeAgent", ends="AfterAgent", second=1000,
     shell=lambda line: call("run_shell_command", command=line), background={"is_background": True},
     write=lambda file, text: call("write_file", file_path=file, content=text),
     converts=True, edit=("mcp", "add", "-s", "user", "one", "true"),

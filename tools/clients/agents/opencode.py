@@ -39,7 +39,7 @@ OPENCODE = Client(
     settings=".config/opencode/plugin/a-mine.js", project_settings=".opencode/plugin/a-mine.js",
     beforehand={".config/opencode/opencode.json": _CONFIG},
     packages={".config/opencode": "@opencode-ai/plugin"},
-    before_tool="tool.execute.before", prompted="chat.message", starts="session.created",
+    before_tool="tool.execute.before", prompted="chat.message", starts="session.created", ends="",
     prompt_context=False, printed=False,
     shell=lambda line: call("bash", command=line, description="a step"),
     write=lambda file, text: call("write", filePath=file, content=text),

@@ -1,4 +1,4 @@
-"""Run the hooks of Claude Code, as its client 2.1.325 does."""
+"""Run the hooks of Claude Code, as its client 2.1.327 does."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ class ClaudeCode(Dialect):
             used=False,
         ),
     )
-    tested_release = "2.1.325"
+    tested_release = "2.1.327"
     relative_to = "session"
     fails_closed_by = MappingProxyType(dict.fromkeys(("command", "http"), _FAILS_CLOSED))
     project_variables = ("CLAUDE_PROJECT_DIR",)

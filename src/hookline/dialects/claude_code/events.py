@@ -1,7 +1,7 @@
 """Describe Claude Code's events: Hookline's event for each, and how Claude Code behaves there. All of it
 data.
 
-The behaviour is that of client 2.1.325.
+The behaviour is that of client 2.1.327.
 """
 
 from collections.abc import Mapping
@@ -211,6 +211,7 @@ def _policy(name: str, row: EventRow, env: Mapping[str, str]) -> Policy:
         event_name=name,
         may=row.event.may & ~_NOT_HERE.get(name, Capability.NOTHING),
         leftovers="leave",
+        rewakes_wait=True,
         **habits,
     )
 

@@ -15,6 +15,7 @@ NAME: Final = "qwen-code"
 TIMEOUT: Final = 60.0
 _BLOCK, _CONTEXT, _STOP = Capability.BLOCK, Capability.CONTEXT, Capability.STOP
 _AGENT = same("agent_id", "agent_type")
+_TODO = {"todo_id": "task_id", "todo_content": "task_subject"}
 
 ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
     {
@@ -23,6 +24,10 @@ ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
             policy={"placement": "system"},
         ),
         "SessionEnd": EventRow(e.SESSION_END, same("reason"), exit_2_blocks=False),
+        "SessionDelete": EventRow(
+            e.NOTIFICATION, {"deleted_session_id": "message"}, exit_2_blocks=False,
+            remark="fires after the user has deleted a past session",
+        ),
         "InstructionsLoaded": EventRow(
             e.INSTRUCTIONS_LOADED, same("file_path", "memory_type", "load_reason"), exit_2_blocks=False
         ),
@@ -33,6 +38,10 @@ ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
             e.USER_PROMPT_SUBMIT, same("prompt"), _BLOCK | _CONTEXT, plain="context",
             policy={"block_means": "reject_prompt"},
             remark="fires again, with an empty prompt, for every round of tool results",
+        ),
+        "UserPromptExpansion": EventRow(
+            e.USER_PROMPT_EXPANSION, same("command_name", "command_args", "prompt"), _BLOCK | _CONTEXT, plain="context",
+            policy={"block_means": "reject_prompt"},
         ),
         "MessageDisplay": EventRow(
             e.MESSAGE_DISPLAY, {"message_id": "message_id", "displayed_text": "delta", "is_final": "final"},
@@ -60,6 +69,10 @@ ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
             e.POST_TOOL_BATCH, same("tool_calls"), _BLOCK | _CONTEXT,
             policy={"block_means": "replace_output", "placement": "tool_result"},
         ),
+        "TodoCreated": EventRow(
+            e.TASK_CREATED, {**_TODO, "todo_status": "status"}, _BLOCK, policy={"block_means": "cancel"}
+        ),
+        "TodoCompleted": EventRow(e.TASK_COMPLETED, _TODO, _BLOCK, policy={"block_means": "cancel"}),
         "Stop": EventRow(
             e.STOP, same("stop_hook_active", "last_assistant_message"), _BLOCK,
             policy={"block_means": "continue_turn", "limit": BlockLimit(8)},

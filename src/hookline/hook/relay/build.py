@@ -22,6 +22,12 @@ _LINKED: Final = (("-static", "-s"), ("-s",), ())
 _INTERPRETER: Final = b"/ld-"
 
 
+def observed() -> str:
+    """Return the events that guard nothing, each with its dialect in a line: a call there is not blocked when
+    nobody answers it."""
+    return (_HERE / "observed.txt").read_text()
+
+
 def compile_relay(target: Path, version: str, machine: str = "") -> bool:
     """Return True if there is a compiler whose program works.
 
@@ -32,9 +38,10 @@ def compile_relay(target: Path, version: str, machine: str = "") -> bool:
     emulator = [f"qemu-{machine}-static"] if machine else []
     if compiler is None or not all(map(shutil.which, emulator)):
         return False
-    named = f'-DHOOKLINE_VERSION="{version}"'
+    listed = observed().replace("\n", "\\n")
+    named = [f'-DHOOKLINE_VERSION="{version}"', f'-DHOOKLINE_OBSERVED="{listed}"']
     for linked in _LINKED[:1] if machine else _LINKED:
-        words = [compiler, *_OPTIONS, named, *linked, str(_HERE / "relay.c"), "-o", str(target)]
+        words = [compiler, *_OPTIONS, *named, *linked, str(_HERE / "relay.c"), "-o", str(target)]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode == 0 and _works([*emulator, str(target)]):
             return True
@@ -55,7 +62,9 @@ def write_pure_relay(target: Path, version: str, directory: str = "") -> None:
     of the program."""
     text = (_HERE / "start.sh").read_text()
     quoted = directory.replace("'", "'\\''")
-    target.write_text(text.replace("@VERSION@", version).replace("@DIRECTORY@", quoted))
+    for name, value in (("VERSION", version), ("DIRECTORY", quoted), ("OBSERVED", observed())):
+        text = text.replace(f"@{name}@", value)
+    target.write_text(text)
     target.chmod(0o755)
 
 

@@ -23,19 +23,20 @@ _PATIENCE = 5.0
 _CHUNK = 1 << 18
 _HEADER = 5
 _BLOCKED = 2
+_FAILED = 1
 _INSTALL = ": install hookline again, or remove its entries from the hooks of this agent"
 
 # As in relay.c.
 _BOOT = r"""
 import sys
-del sys.argv[0]
-script = sys.argv[0]
+_, unanswered, consequence, script = sys.argv[:4]
+del sys.argv[:3]
 sys.path.append('%s/../lib/python%d.%d/site-packages' % (script.rpartition('/')[0], *sys.version_info[:2]))
 try:
     exec(compile(open(script, 'rb').read(), script, 'exec'), {'__name__': '__main__', '__file__': script})
 except ImportError as problem:
-    text = f'hookline-relay: {script} cannot be run ({problem}), so this was blocked'
-    sys.exit(sys.stderr.write(text + '@INSTALL@\n') and 2)
+    text = f'hookline-relay: {script} cannot be run ({problem}){consequence}'
+    sys.exit(sys.stderr.write(text + '@INSTALL@\n') and int(unanswered))
 """.replace("@INSTALL@", _INSTALL)
 
 Answer = tuple[int, bytes, bytes, bytes]
@@ -60,9 +61,9 @@ class Relay:
         if self._words[:1] == ["--daemon"]:
             self._directory = self._words[1] if len(self._words) > 1 else ""
             if not self._directory.startswith("/"):
-                _refuse("--daemon must name a directory by its absolute path")
+                _refuse((), "--daemon must name a directory by its absolute path")
             del self._words[:2]
-        if not _is_call(self._words) or any(map(posix.isatty, (0, 1, 2))):
+        if _call(self._words) is None or any(map(posix.isatty, (0, 1, 2))):
             # With a terminal, a person calls; only the program itself records that.
             self._in_process(None)
         try:
@@ -117,7 +118,7 @@ class Relay:
             try:
                 _input_again(self._input)
             except OSError:
-                _refuse(f"its input cannot be passed on to {self._program}")
+                _refuse(self._words, f"its input cannot be passed on to {self._program}")
         env = dict(entry.split(b"=", 1) for entry in self._environment if b"=" in entry[1:])
         env.pop(b"HOOKLINE_RELAY", None)
         if reason is not None:
@@ -127,11 +128,14 @@ class Relay:
         try:
             if not posix.access(self._program, posix.X_OK):
                 raise FileNotFoundError if not posix.access(self._program, posix.F_OK) else PermissionError
-            words = [sys.executable, "-I", "-c", _BOOT, self._program, *self._words]
+            code, consequence = _unanswered(self._words)
+            boot = [sys.executable, "-I", "-c", _BOOT, str(code), consequence]
+            words = [*boot, self._program, *self._words]
             posix.execve(sys.executable, words, env)
         except (OSError, ValueError) as problem:
             gone = isinstance(problem, FileNotFoundError)
-            _refuse(f"{self._program} {'is not there' if gone else 'cannot be run'}", _INSTALL)
+            what = f"{self._program} {'is not there' if gone else 'cannot be run'}"
+            _refuse(self._words, what, _INSTALL)
 
 
 def main(programs: str, version: str, words: "Sequence[str]") -> "NoReturn":
@@ -139,9 +143,9 @@ def main(programs: str, version: str, words: "Sequence[str]") -> "NoReturn":
     try:
         Relay(programs, version, words).run()
     except MemoryError:
-        _refuse("there is not enough memory")
+        _refuse(words, "there is not enough memory")
     except Exception as problem:  # noqa: BLE001 whatever is wrong here, an agent must not take it for a pass
-        _refuse(f"it broke ({type(problem).__name__}: {problem})")
+        _refuse(words, f"it broke ({type(problem).__name__}: {problem})")
 
 
 def _default_interrupt() -> None:
@@ -163,27 +167,41 @@ def _environment() -> list[bytes]:
     return b"".join(parts).split(b"\0")[:-1]
 
 
-def _is_call(words: "Sequence[str]") -> bool:
-    """Return True if it is a call of an agent, with options that the daemon knows. All else is for the
-    program itself."""
+def _call(words: "Sequence[str]") -> "tuple[str, str] | None":
+    """Return the dialect and the event of a call of an agent, with options that the daemon knows; None for all else,
+    which is for the program itself."""
     if words[:1] != ["hook"]:
-        return False
-    named, rest = False, list(words[1:])
+        return None
+    dialect: str | None = None
+    events: list[str] = []
+    rest = list(words[1:])
     while rest:
         word = rest.pop(0)
         if word in ("--dialect", "--config", "--home", "--hooks", "--scope"):
-            if not rest or rest.pop(0).startswith("-"):
-                return False
-            named |= word == "--dialect"
+            if not rest or rest[0].startswith("-"):
+                return None
+            value = rest.pop(0)
+            dialect = value if word == "--dialect" else dialect
         elif word.startswith("--dialect="):
-            named = True
-        elif (
-            word.startswith("-")
-            and not word.startswith(("--config=", "--home=", "--hooks=", "--scope="))
-            and word != "--strict"
-        ):
-            return False
-    return named
+            dialect = word.partition("=")[2]
+        elif not word.startswith("-"):
+            events.append(word)
+        elif not word.startswith(("--config=", "--home=", "--hooks=", "--scope=")) and word != "--strict":
+            return None
+    return None if dialect is None else (dialect, events[0] if len(events) == 1 else "")
+
+
+def _unanswered(words: "Sequence[str]") -> tuple[int, str]:
+    """Return how a call ends that nobody answers, and the words for it: it is blocked, except at an event that
+    guards nothing."""
+    words = words[2:] if words[:1] == ["--daemon"] else words
+    pair = "\n%s %s\n" % (_call(words) or ("", ""))
+    try:
+        with open(__file__.rpartition("/")[0] + "/observed.txt") as file:
+            observed = pair in "\n" + file.read()
+    except (OSError, ValueError):
+        observed = False
+    return (_FAILED, ", so no hook was asked") if observed else (_BLOCKED, ", so this was blocked")
 
 
 def _read_input() -> bytes:
@@ -387,10 +405,11 @@ def _give(code: int, stdout: bytes, stderr: bytes, otherwise: bytes) -> "NoRetur
     _leave(code)
 
 
-def _refuse(what: str, todo: str = "") -> "NoReturn":
-    """Block: neither the daemon nor the program can answer."""
-    _written(2, f"hookline-relay: {what}, so this was blocked{todo}\n".encode("utf-8", "surrogateescape"))
-    _leave(_BLOCKED)
+def _refuse(words: "Sequence[str]", what: str, todo: str = "") -> "NoReturn":
+    """Refuse: neither the daemon nor the program can answer."""
+    code, consequence = _unanswered(words)
+    _written(2, f"hookline-relay: {what}{consequence}{todo}\n".encode("utf-8", "surrogateescape"))
+    _leave(code)
 
 
 def _written(stream: int, given: bytes) -> bool:

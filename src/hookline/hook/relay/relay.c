@@ -37,6 +37,9 @@
 #ifndef HOOKLINE_VERSION
 #error "say which version of hookline this belongs to: -DHOOKLINE_VERSION=\"...\""
 #endif
+#ifndef HOOKLINE_OBSERVED
+#error "say which events guard nothing, as observed.txt does: -DHOOKLINE_OBSERVED=\"...\""
+#endif
 #ifndef O_PATH
 #define O_PATH O_RDONLY
 #endif
@@ -50,6 +53,7 @@
 /* Milliseconds without any progress, up to the first frame. */
 #define PATIENCE 5000
 #define BLOCKED 2
+#define FAILED 1
 #define INSTALL ": install hookline again, or remove its entries from the hooks of this agent"
 
 enum { HEADER = 5 };
@@ -97,14 +101,18 @@ static int write_all(int stream, const char *at, size_t size) {
     return 1;
 }
 
-/* Block: neither the daemon nor the program can answer. */
+/* How a call ends that nobody answers, and the words for it: it is blocked, except at an event that guards nothing. */
+static char unanswered = BLOCKED;
+static const char *const CONSEQUENCES[] = {[FAILED] = ", so no hook was asked", [BLOCKED] = ", so this was blocked"};
+
+/* Neither the daemon nor the program can answer. */
 static _Noreturn void refuse(const char *what, const char *more, const char *todo) {
-    const char *parts[] = {"hookline-relay: ", what, more, ", so this was blocked", todo, "\n"};
+    const char *parts[] = {"hookline-relay: ", what, more, CONSEQUENCES[(int)unanswered], todo, "\n"};
     size_t part;
     signal(SIGPIPE, SIG_IGN);
     for (part = 0; part < sizeof parts / sizeof *parts; part++)
         (void)write_all(2, parts[part], strlen(parts[part]));
-    _exit(BLOCKED);
+    _exit(unanswered);
 }
 
 /* Make space for `more` bytes. */
@@ -185,18 +193,19 @@ static int input_again(const struct bytes *input) {
     return 1;
 }
 
-/* Runs the script that is its first argument. No variable may choose what the interpreter loads before
- * that (-I), so the packages beside the script are named here, for an installation that only HOME leads to. */
+/* Runs the script that is its third argument; the first two are how a call ends that nobody answers. No variable may
+ * choose what the interpreter loads before that (-I), so the packages beside the script are named here, for an
+ * installation that only HOME leads to. */
 static const char BOOT[] =
     "import sys\n"
-    "del sys.argv[0]\n"
-    "script = sys.argv[0]\n"
+    "_, unanswered, consequence, script = sys.argv[:4]\n"
+    "del sys.argv[:3]\n"
     "sys.path.append('%s/../lib/python%d.%d/site-packages' % (script.rpartition('/')[0], *sys.version_info[:2]))\n"
     "try:\n"
     "    exec(compile(open(script, 'rb').read(), script, 'exec'), {'__name__': '__main__', '__file__': script})\n"
     "except ImportError as problem:\n"
-    "    text = f'hookline-relay: {script} cannot be run ({problem}), so this was blocked'\n"
-    "    sys.exit(sys.stderr.write(text + '" INSTALL "\\n') and 2)\n";
+    "    text = f'hookline-relay: {script} cannot be run ({problem}){consequence}'\n"
+    "    sys.exit(sys.stderr.write(text + '" INSTALL "\\n') and int(unanswered))\n";
 
 /* The interpreter of a script: installers write `#!/path/python`, or if that is too long or has spaces, a line of shell:
  * '''exec' '/path/python' "$0" "$@". Empty if it is another program. */
@@ -244,7 +253,7 @@ static const char *named_directory;
 static _Noreturn void in_process(char **arguments, const struct bytes *input, const char *reason) {
     static const char variable[] = "HOOKLINE_RELAY=";
     static char said[PATH_MAX + 64];
-    char path[PATH_MAX + 16], python[PATH_MAX];
+    char path[PATH_MAX + 16], python[PATH_MAX], code[2] = "";
     char *slash, **words, **env;
     size_t count = 0, kept = 0, first = 0;
     if (!own_path(path, PATH_MAX) || (slash = strrchr(path, '/')) == NULL)
@@ -255,7 +264,7 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
 
     while (arguments[count] != NULL)
         count++;
-    words = calloc(count + 6, sizeof *words);
+    words = calloc(count + 8, sizeof *words);
     for (count = 0; environ[count] != NULL;)
         count++;
     env = calloc(count + 2, sizeof *env);
@@ -267,6 +276,9 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
         words[first++] = (char *)"-I";
         words[first++] = (char *)"-c";
         words[first++] = (char *)BOOT;
+        code[0] = (char)('0' + unanswered);
+        words[first++] = code;
+        words[first++] = (char *)CONSEQUENCES[(int)unanswered];
     }
     words[first++] = path;
     for (count = 0; arguments[count] != NULL; count++)
@@ -292,10 +304,20 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
 
 /* ---- the request ---- */
 
+/* Return 1 if an event of a dialect guards nothing. */
+static int is_observed(const char *dialect, const char *event) {
+    char pair[128];
+    if (strlen(dialect) + strlen(event) > sizeof pair - 4)
+        return 0;
+    strcat(strcat(strcat(strcat(strcpy(pair, "\n"), dialect), " "), event), "\n");
+    return strstr("\n" HOOKLINE_OBSERVED, pair) != NULL;
+}
+
 /* Return 1 if the words are a call of an agent: `hook` with options that the daemon knows. Everything else, also what is
  * wrong, is for the program itself. */
 static int is_call(char **words) {
-    int named = 0;
+    static const char option[] = "--dialect=";
+    const char *named = NULL, *event = NULL;
     if (words[0] == NULL || strcmp(words[0], "hook") != 0)
         return 0;
     for (words++; *words != NULL; words++) {
@@ -304,17 +326,21 @@ static int is_call(char **words) {
             strcmp(*words, "--hooks") == 0 || strcmp(*words, "--scope") == 0) {
             if (words[1] == NULL || words[1][0] == '-')
                 return 0;
-            named |= dialect;
+            named = dialect ? words[1] : named;
             words++;
-        } else if (starts(*words, "--dialect=")) {
-            named = 1;
-        } else if ((*words)[0] == '-' && !starts(*words, "--config=") && !starts(*words, "--home=") &&
+        } else if (starts(*words, option)) {
+            named = *words + sizeof option - 1;
+        } else if ((*words)[0] != '-') {
+            event = event == NULL ? *words : "";
+        } else if (!starts(*words, "--config=") && !starts(*words, "--home=") &&
                    !starts(*words, "--hooks=") && !starts(*words, "--scope=") &&
                    strcmp(*words, "--strict") != 0) {
             return 0;
         }
     }
-    return named;
+    if (named != NULL && event != NULL && is_observed(named, event))
+        unanswered = FAILED;
+    return named != NULL;
 }
 
 /* Read all of standard input, up to the limit; 0 if it cannot be read. */

@@ -66,6 +66,28 @@ posix.execv(sys.executable, words)
 	hookline_relay_missing=$hookline_relay_here/hookline
 	;;
 esac
-echo "hookline-relay: $hookline_relay_missing is not there, so this was blocked: install hookline again, or remove" \
+
+# Nobody can answer. That blocks, except at an event that guards nothing.
+hookline_relay_dialect='' hookline_relay_event=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--dialect=*) hookline_relay_dialect=${1#*=} ;;
+	--dialect) hookline_relay_dialect=$2 ;;
+	-* | hook) ;;
+	*) hookline_relay_event=$hookline_relay_event$1 ;;
+	esac
+	case $1 in
+	--dialect | --daemon | --config | --home | --hooks | --scope) [ $# -gt 1 ] && shift ;;
+	esac
+	shift
+done
+hookline_relay_code=2 hookline_relay_then='so this was blocked'
+case '
+@OBSERVED@' in
+*"
+$hookline_relay_dialect $hookline_relay_event
+"*) hookline_relay_code=1 hookline_relay_then='so no hook was asked' ;;
+esac
+echo "hookline-relay: $hookline_relay_missing is not there, $hookline_relay_then: install hookline again, or remove" \
 	"its entries from the hooks of this agent" >&2
-exit 2
+exit $hookline_relay_code
