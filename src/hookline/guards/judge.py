@@ -150,6 +150,25 @@ class GuardJudge:
             return next(filter(None, map(self._typed_into, actions)), None)
         return doubtful
 
+    def may_find(self, program: str, *, options: bool) -> bool:
+        """Return False if nothing certain can be found in a command of this program that runs no other one and holds
+        no code. It may have `options`, which may name files."""
+        policy, names, name = self.policy, program_names(program), base_name(program)
+        alone = (program, "")
+        if self.settings.adds or policy.protects or name in _HOLD_CODE or [*spellings(alone)] != [alone]:
+            return True
+        indexes = (policy.by_program, *(flow.by_program for flow in policy.flows))
+        sources = (_NOT_READ, *(flow.sources for flow in policy.flows))
+        if any(rows_for(alone, one) for one in indexes) or not all(map(frozenset(names).isdisjoint, sources)):
+            return True
+        if not (policy.secrets or policy.outside or policy.written):
+            return False
+        from hookline.shell.files.programs import may_use_files  # noqa: PLC0415 as above
+
+        # What a program of which nothing is known does with files is in doubt.
+        lists = name in _paths().SEARCHES or name in _paths().LISTS
+        return lists or may_use_files(program, options=options) is True
+
     def _typed_into(self, action: Action) -> GuardFinding | None:
         """Return the doubt about a line that starts a shell or an interpreter and gives it nothing to read."""
         line = action.line

@@ -47,6 +47,14 @@ class ShellArgument(Struct, frozen=True, eq=False):
             return self._doubt(f"{self.pattern} is mentioned in text that may be run")
         return False
 
+    def may_name(self, program: str) -> bool:
+        """Return False if no command that begins with this word can match for sure."""
+        for word in (program.casefold(), base_name(program).casefold()):
+            for one in self.wide:
+                if one.may_match(f"{word} ") or one.matches(word):
+                    return True
+        return False
+
     def judge_input(self, arguments: Mapping[str, Any]) -> Answer:
         """Judge what may be typed into the commands of a line: nobody is asked about it later."""
         reading = self._reading(arguments)

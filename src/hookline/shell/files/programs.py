@@ -100,6 +100,15 @@ def is_reader(words: Words) -> bool:
     return not (found.writes or found.perhaps or found.links or found.code)
 
 
+def may_use_files(word: str, *, options: bool) -> bool | None:
+    """Return False for a program whose operands are never files (`sleep`), unless it has `options`, which may name one;
+    None for a program of which nothing is known."""
+    use = file_use(_key(word))
+    if use is None:
+        return None
+    return options or bool(use.row.files or use.row.sub or use.row.default) or use.key in _SPECIAL
+
+
 def read_operands(words: Words) -> Words:
     """Return the operands of a command that its row marks as read; not the values of its options."""
     use, rest, _ = _use_of(words)
