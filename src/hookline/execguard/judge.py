@@ -20,6 +20,7 @@ from hookline.actions.kinds import KINDS
 from hookline.execguard.facts import ExecFacts, Identity, UnreadableError, environment_of
 from hookline.execguard.git.commands import GitCommand, may_depend, spelled_out
 from hookline.execguard.git.settings import GitFiles
+from hookline.guards.commands import head_of
 from hookline.guards.judge import GuardJudge, reason_for
 from hookline.guards.rows import GuardLineReader
 from hookline.guards.settings import read_settings
@@ -37,6 +38,7 @@ from hookline.shell.programs import row_of
 from hookline.shell.runs import forms_of, look_through, program_of
 
 _TOOL: Final = "Bash"
+_NOTHING: Final = ShellReading()
 _SHELL: Final = KINDS["shell"]
 _WIDEST_LINE: Final = 200
 #: More names than this for one file: a program that contains many, and takes its job from its name.
@@ -177,17 +179,22 @@ class ExecJudge:
         return found
 
     def _about(self, words: tuple[str, ...], cwd: str) -> ExecFinding | None:
-        """Judge one spelling of a command, by the rules and guards that can be about it."""
+        """Judge one spelling of a command."""
+        judges, reading = self.concerned(words)
+        return self.judged_by(judges, reading, shlex.join(words), cwd) if judges else None
+
+    def concerned(self, words: tuple[str, ...]) -> tuple[int, ShellReading]:
+        """Return which rules and guards can be about a command or about what it runs, as bits; and what that is."""
         judges, runs = self._concern(words)
         if not (judges or runs):
-            return None
+            return 0, _NOTHING
         reading = reading_of(words)
         for command in reading.commands[1:]:
             judges |= self._concern(command.words).judges
-        judges = self._all.judges if reading.foreign else judges
-        return self._judged_by(judges, reading, shlex.join(words), cwd) if judges else None
+        return self._all.judges if reading.foreign else judges, reading
 
-    def _judged_by(self, judges: int, reading: ShellReading, line: str, cwd: str) -> ExecFinding | None:
+    def judged_by(self, judges: int, reading: ShellReading, line: str, cwd: str) -> ExecFinding | None:
+        """Ask these rules and guards about a command."""
         self._reader.reading = reading
         call = CallFacts(_TOOL, {"command": line}, "run", cwd)
         denied = self._concerned([rule for bit, rule in self._deny if judges & bit], call)
@@ -217,16 +224,16 @@ class ExecJudge:
         text = " ".join(words[1:])
         if "\n" in text or "#include" in text:
             return self._all  # a word may be code, or name files
-        return self._concerned_by(words[0], "-" in text or "+" in text or HOLE in text)
+        return self._concerned_by(head_of(words), "-" in text or "+" in text or HOLE in text)
 
-    def _find_concern(self, program: str, options: bool) -> _Concern:
-        """Find which rules and guards can be about a program, which may have `options`."""
+    def _find_concern(self, head: tuple[str, ...], options: bool) -> _Concern:
+        """Find which rules and guards can be about commands that begin with these words, and may have `options`."""
         found = 0
         for bit, rule in (*self._deny, *self._ask):
-            found |= bit if _may_match(rule, program, options) else 0
+            found |= bit if _may_match(rule, head, options) else 0
         for bit, guard in self._guards:
-            found |= bit if guard.judge.may_find(program, options=options) else 0
-        return _Concern(found, row_of(program_of(program)) is not None)
+            found |= bit if guard.judge.may_find(head, options=options) else 0
+        return _Concern(found, row_of(program_of(head[0])) is not None)
 
     def _is_git(self, facts: ExecFacts) -> bool:
         names = (base_name(name) for name in (*self._names(facts), *facts.interpreter_argv[:1]))
@@ -285,12 +292,12 @@ class ExecJudge:
         return {name for name in found if name != SEVERAL and "*" not in name}
 
 
-def _may_match(rule: PermissionRule, program: str, options: bool) -> bool:
-    """Return False if a rule cannot match a command of this program for sure."""
+def _may_match(rule: PermissionRule, head: tuple[str, ...], options: bool) -> bool:
+    """Return False if a rule cannot match a command that begins with these words for sure."""
     return any(
-        reading.argument.may_name(program)
+        reading.argument.may_name(head)
         if isinstance(reading.argument, ShellArgument)
-        else may_use_files(program, options=options) is not False
+        else may_use_files(head, options=options) is not False
         if isinstance(reading.argument, FileArgument)
         else reading.names_tool(_TOOL)
         for reading in rule.readings

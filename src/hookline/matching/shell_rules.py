@@ -47,11 +47,12 @@ class ShellArgument(Struct, frozen=True, eq=False):
             return self._doubt(f"{self.pattern} is mentioned in text that may be run")
         return False
 
-    def may_name(self, program: str) -> bool:
-        """Return False if no command that begins with this word can match for sure."""
-        for word in (program.casefold(), base_name(program).casefold()):
+    def may_name(self, head: Sequence[str]) -> bool:
+        """Return False if no command that begins with these words can match for sure."""
+        for words in (head, (base_name(head[0]), *head[1:])):
+            known = " ".join(words).casefold()
             for one in self.wide:
-                if one.may_match(f"{word} ") or one.matches(word):
+                if one.may_match(f"{known} ") or one.matches(known):
                     return True
         return False
 
