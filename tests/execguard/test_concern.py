@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hookline.execguard.facts import ExecFacts
 from hookline.execguard.judge import ExecJudge, ExecRules, GuardRow, RuleRow, reading_of
 from hookline.guards import GUARD_NAMES
 from hookline.guards.spec import policy_of

@@ -33,8 +33,8 @@ from hookline.permissions.rules import PermissionRule, RuleMatch, RuleReader, Ru
 from hookline.shell import HOLE, ShellCommand, ShellReader, ShellReading, base_name
 from hookline.shell.files.programs import may_use_files
 from hookline.shell.found import Foreign, Inner
-from hookline.shell.reader import NO_CONTENTS
 from hookline.shell.programs import row_of
+from hookline.shell.reader import NO_CONTENTS
 from hookline.shell.runs import forms_of, look_through, program_of
 
 _TOOL: Final = "Bash"
@@ -150,6 +150,10 @@ class ExecJudge:
         named = os.path.dirname(facts.path) in self._known.directories
         return os.path.basename(facts.path if named else facts.real)
 
+    def is_concerned(self, facts: ExecFacts) -> bool:
+        """Return False if nothing can be about a program, whatever directory it is started in."""
+        return any(map(self._may_concern, self._spellings(facts))) or self.depends_on_surroundings(facts)
+
     def finding(self, facts: ExecFacts) -> ExecFinding | None:
         """Return the strongest rule or guard that is about this exec: a denial, else a question."""
         question: ExecFinding | None = None
@@ -183,12 +187,14 @@ class ExecJudge:
         judges, reading = self.concerned(words)
         return self.judged_by(judges, reading, shlex.join(words), cwd) if judges else None
 
+    def _may_concern(self, words: tuple[str, ...]) -> bool:
+        judges, runs = self._concern(words)
+        return runs or judges != 0
+
     def concerned(self, words: tuple[str, ...]) -> tuple[int, ShellReading]:
         """Return which rules and guards can be about a command or about what it runs, as bits; and what that is."""
         judges, runs = self._concern(words)
-        if not (judges or runs):
-            return 0, _NOTHING
-        reading = reading_of(words)
+        reading = reading_of(words) if judges or runs else _NOTHING
         for command in reading.commands[1:]:
             judges |= self._concern(command.words).judges
         return self._all.judges if reading.foreign else judges, reading

@@ -90,9 +90,10 @@ def _program(word: str) -> str:
 
 def head_of(words: Words) -> Words:
     """Return the program of a command, with its sub-command where only the next word can be that."""
-    sub = words[1] if len(words) > 1 else ""
-    unsure = not sub or sub[0] in "-+" or HOLE in sub or sub in _OTHERS_BEHIND
-    return words[:1] if unsure or not _has_sub_commands(_program(words[0])) else words[:2]
+    if len(words) < 2 or not _has_sub_commands(_program(words[0])):
+        return words[:1]
+    sub = words[1]
+    return words[:1] if sub[:1] in "-+" or HOLE in sub or sub in _OTHERS_BEHIND else words[:2]
 
 
 def may_match(row: GuardedCommand, head: Words) -> bool:

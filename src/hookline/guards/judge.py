@@ -155,7 +155,12 @@ class GuardJudge:
         """Return False if nothing certain can be found in a command that begins with these words (see `head_of`), runs
         no other one and holds no code. It may have `options`, which may name files."""
         policy, names, name = self.policy, frozenset(program_names(head[0])), base_name(head[0])
-        if self.settings.adds or policy.protects or name in _HOLD_CODE or [*spellings((*head, ""))] != [(*head, "")]:
+        if (
+            self.settings.adds
+            or policy.protects
+            or name in _HOLD_CODE
+            or [*spellings((*head, ""))] != [(*head, "")]
+        ):
             return True
         indexes = (policy.by_program, *(flow.by_program for flow in policy.flows))
         if rows := [row for index in indexes for row in rows_for(head, index)]:
