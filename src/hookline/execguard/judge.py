@@ -266,7 +266,7 @@ class ExecJudge:
             yield facts.interpreter_argv
 
     def _names(self, facts: ExecFacts) -> tuple[str, ...]:
-        """Return the names of a program: as it was called, and those that its file has. They stay while its file does."""
+        """Return the names of a program: as it was called, and those that its file has. They stay as it does."""
         key = facts.argv[:1], facts.path, facts.real, facts.identity
         found = self._names_of.get(key)
         if found is None:
