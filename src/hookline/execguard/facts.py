@@ -15,6 +15,7 @@ _CHUNK: Final = 512
 _AT_FDCWD: Final = -100
 _AT_EMPTY_PATH: Final = 0x1000
 _FIRST_BYTES: Final = 256
+_MOST_REMEMBERED: Final = 1024
 #: These lead to the process that looks, so they have to be read for the task.
 _OWN: Final = re.compile(r"^/(?:proc/(?:thread-)?self(?=/|$)|dev/fd(?=/|$))")
 
@@ -26,6 +27,7 @@ class ExecFacts(NamedTuple):
     """One exec: what the task asks for, and the file that would run."""
 
     argv: tuple[str, ...]
+    #: Empty until somebody wants to know: see `FactReader.with_cwd`.
     cwd: str
     #: The path as it was given, and the file it leads to.
     path: str
@@ -51,11 +53,12 @@ class UnreadableError(Exception):
 
 
 class FactReader:
-    """A reader of execs; it remembers which files are scripts."""
+    """A reader of execs; of a file that stays the same it remembers its real path, and if it is a script."""
 
     def __init__(self, machine: Architecture) -> None:
         self._machine = machine
         self._first_lines: dict[Identity, bytes] = {}
+        self._reals: dict[tuple[str, Identity], tuple[str, Identity | None]] = {}
 
     def read(self, found: Notification) -> ExecFacts:
         """Read an exec that waits. Raises UnreadableError."""
@@ -69,7 +72,7 @@ class FactReader:
                 # execveat has a directory before the path, and flags behind all.
                 at = int(found.number != execs[0])
                 path, argv = os.fsdecode(_bytes(memory, given[at])), _texts(memory, given[at + 1], width)
-                start, below = os.readlink(f"/proc/{found.tid}/cwd"), "cwd"
+                below = "cwd"
                 if at:
                     directory = struct.unpack("i", struct.pack("I", given[0] & 0xFFFFFFFF))[0]
                     below = "cwd" if directory == _AT_FDCWD else f"fd/{directory}"
@@ -80,21 +83,25 @@ class FactReader:
                 os.close(memory)
         except (OSError, ValueError, struct.error) as error:
             raise UnreadableError(str(error)) from error
-        real, identity = _identified(where)
-        environment = given[at + 2], width
+        real, identity = self._identified(path, where)
         facts = ExecFacts(
-            argv, start, path, real or path, identity, where=where, tid=found.tid, environment=environment
+            argv, "", path, real or path, identity, "", (), where, found.tid, (given[at + 2], width)
         )
-        return self._with_interpreter(facts, where) if identity is not None else facts
+        return self._with_interpreter(facts, where)
+
+    def with_cwd(self, facts: ExecFacts) -> ExecFacts:
+        """Read the directory, too, of a task that waits. Raises UnreadableError."""
+        try:
+            return facts._replace(cwd=os.readlink(f"/proc/{facts.tid}/cwd"))
+        except OSError as error:
+            raise UnreadableError(str(error)) from error
 
     def runs(self, pid: int, judged: ExecFacts) -> bool:
         """Return True if a stopped task has begun to run exactly what was judged. Raises UnreadableError."""
         if judged.identity is None:
             return False
         try:
-            if _whole(f"/proc/{pid}/cmdline") != b"".join(
-                [os.fsencode(word) + b"\0" for word in judged.final]
-            ):
+            if _whole(f"/proc/{pid}/cmdline") != os.fsencode("\0".join(judged.final)) + b"\0":
                 return False
             if judged.interpreter:
                 # The interpreter was judged by its name: it has to be the file of that name.
@@ -124,6 +131,23 @@ class FactReader:
                 return f"/proc/{tid}{'/fd' if own[0] == '/dev/fd' else ''}{rest}"
             return f"/proc/{tid}/root{path}"
         return f"/proc/{tid}/{below}/{path}" if path else f"/proc/{tid}/{below}"
+
+    def _identified(self, path: str, where: str) -> tuple[str, Identity | None]:
+        """Return the real path of a file and its identity. What an absolute path has led to is remembered as long as it
+        leads to the same file: another name of that is the same program."""
+        if path[:1] != "/":
+            return _identified(where)
+        try:
+            known = self._reals.get((path, _identity(os.stat(where))))
+        except (OSError, ValueError):
+            return "", None
+        if known is None:
+            known = _identified(where)
+            if len(self._reals) >= _MOST_REMEMBERED:
+                self._reals.clear()
+            if known[1] is not None:
+                self._reals[path, known[1]] = known
+        return known
 
     def _with_interpreter(self, facts: ExecFacts, where: str) -> ExecFacts:
         if facts.identity is None:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
@@ -19,20 +20,25 @@ from hookline.actions.kinds import KINDS
 from hookline.execguard.facts import ExecFacts, Identity, UnreadableError, environment_of
 from hookline.execguard.git.commands import GitCommand, may_depend, spelled_out
 from hookline.execguard.git.settings import GitFiles
+from hookline.guards.commands import head_of
 from hookline.guards.judge import GuardJudge, reason_for
 from hookline.guards.rows import GuardLineReader
 from hookline.guards.settings import read_settings
 from hookline.guards.spec import SEVERAL, GuardSpec, policy_of
+from hookline.matching.file_rules import FileArgument
 from hookline.matching.shell_rules import ShellArgument
 from hookline.model.safe_text import one_line
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.rules import PermissionRule, RuleMatch, RuleReader, RuleSet, first_concerned
-from hookline.shell import ShellCommand, ShellReader, ShellReading, base_name
+from hookline.shell import HOLE, ShellCommand, ShellReader, ShellReading, base_name
+from hookline.shell.files.programs import may_use_files
 from hookline.shell.found import Foreign, Inner
+from hookline.shell.programs import row_of
 from hookline.shell.reader import NO_CONTENTS
-from hookline.shell.runs import forms_of, look_through
+from hookline.shell.runs import forms_of, look_through, program_of
 
 _TOOL: Final = "Bash"
+_NOTHING: Final = ShellReading()
 _SHELL: Final = KINDS["shell"]
 _WIDEST_LINE: Final = 200
 #: More names than this for one file: a program that contains many, and takes its job from its name.
@@ -41,6 +47,8 @@ _MANY_IN_ONE: Final = frozenset(("busybox", "toybox", "coreutils", "uutils", "sb
 #: Interpreters of interpreters: the kernel follows five.
 _DEEPEST_SCRIPT: Final = 12
 _LARGEST_COPY: Final = 64 << 20
+#: Programs of which is remembered who can be about them.
+_MOST_REMEMBERED: Final = 1024
 
 
 class GuardRow(Struct, frozen=True):
@@ -102,6 +110,13 @@ class _Guard(NamedTuple):
     judge: GuardJudge
 
 
+class _Concern(NamedTuple):
+    """Which rules and guards can be about a command, as bits; and True if its program runs others."""
+
+    judges: int
+    runs: bool = True
+
+
 class ExecJudge:
     """Rules and guards, ready to judge execs."""
 
@@ -109,22 +124,24 @@ class ExecJudge:
         self._rules = rules
         self._reader = ArgvReader()
         self._rule_reader = RuleReader(shell=self._reader, home=rules.home)
-        self._deny = _rule_set("deny", rules.deny, self._rule_reader)
-        self._ask = _rule_set("ask", rules.ask, self._rule_reader)
+        deny = _rule_set("deny", rules.deny, self._rule_reader).deny
+        ask = _rule_set("ask", rules.ask, self._rule_reader).ask
         line_reader = GuardLineReader(self._reader)
-        self._guards: list[_Guard] = []
+        guards: list[_Guard] = []
         for row in rules.guards:
             policy = policy_of(row.name)
-            self._guards.append(
-                _Guard(
-                    row,
-                    policy,
-                    GuardJudge(policy, read_settings(policy, row.args), line_reader, reads_files=False),
-                )
-            )
-        names = self._names()
+            settings = read_settings(policy, row.args)
+            guards.append(_Guard(row, policy, GuardJudge(policy, settings, line_reader, reads_files=False)))
+        # Each has a bit: those that cannot be about a program are not asked.
+        bits = [1 << at for at in range(len(deny) + len(ask) + len(guards))]
+        self._all = _Concern(sum(bits))
+        self._deny, self._ask = [*zip(bits, deny, strict=False)], [*zip(bits[len(deny) :], ask, strict=False)]
+        self._guards = [*zip(bits[len(deny) + len(ask) :], guards, strict=True)]
+        names = self._named()
         self._known = _KnownPrograms(names, rules.path)
         self._about_git = "git" in names
+        self._names_of: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self._concerned_by = lru_cache(_MOST_REMEMBERED)(self._find_concern)
         # Loads what the first exec would have to wait for.
         self.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
 
@@ -132,6 +149,10 @@ class ExecJudge:
         """Return the name of a program: that of its file, or of a link to it in a directory of PATH (`sh`)."""
         named = os.path.dirname(facts.path) in self._known.directories
         return os.path.basename(facts.path if named else facts.real)
+
+    def is_concerned(self, facts: ExecFacts) -> bool:
+        """Return False if nothing can be about a program, whatever directory it is started in."""
+        return any(map(self._may_concern, self._spellings(facts))) or self.depends_on_surroundings(facts)
 
     def finding(self, facts: ExecFacts) -> ExecFinding | None:
         """Return the strongest rule or guard that is about this exec: a denial, else a question."""
@@ -148,7 +169,7 @@ class ExecJudge:
 
     def depends_on_surroundings(self, facts: ExecFacts) -> bool:
         """Return True for a program that is judged by more than its arguments: by variables and files."""
-        return self._about_git and may_depend(facts.argv) and self._is_git(facts)
+        return self._about_git and self._is_git(facts) and may_depend(facts.argv)
 
     def finding_after(self, facts: ExecFacts) -> ExecFinding | None:
         """Judge a program that runs and is not the one that was judged: also as a script that the kernel gave to
@@ -162,43 +183,71 @@ class ExecJudge:
         return found
 
     def _about(self, words: tuple[str, ...], cwd: str) -> ExecFinding | None:
-        line = shlex.join(words)
-        self._reader.reading = reading_of(words)
-        question: ExecFinding | None = None
-        if self._deny.deny or self._ask.ask:
-            call = CallFacts(_TOOL, {"command": line}, "run", cwd)
-            denied = self._concerned(self._deny.deny, call) if self._deny.deny else None
-            if denied is not None and denied.doubt is None:
-                return _by_rule("deny", denied, line)
-            asked = self._concerned(self._ask.ask, call) if self._ask.ask else None
-            if asked is not None and asked.doubt is None:
-                question = _by_rule("ask", asked, line)
-        if self._guards:
-            rules = self._rules
-            place = PathContext(cwd, rules.project or cwd, rules.home, rules.temporary)
-            actions = (Action(_SHELL, _TOOL, {"command": line}),)
-            for row, policy, judge in self._guards:
-                found = judge.finding(actions, place)
-                if found is None or found.doubt:
-                    continue
-                answer = judge.settings.answer
-                about_files = bool(policy.secrets or policy.outside)
-                made = ExecFinding(answer, reason_for(policy, found), row.name, in_context=about_files)
-                if answer == "deny":
-                    return made
-                question = question or made
+        """Judge one spelling of a command."""
+        judges, reading = self.concerned(words)
+        return self.judged_by(judges, reading, shlex.join(words), cwd) if judges else None
+
+    def _may_concern(self, words: tuple[str, ...]) -> bool:
+        judges, runs = self._concern(words)
+        return runs or judges != 0
+
+    def concerned(self, words: tuple[str, ...]) -> tuple[int, ShellReading]:
+        """Return which rules and guards can be about a command or about what it runs, as bits; and what that is."""
+        judges, runs = self._concern(words)
+        reading = reading_of(words) if judges or runs else _NOTHING
+        for command in reading.commands[1:]:
+            judges |= self._concern(command.words).judges
+        return self._all.judges if reading.foreign else judges, reading
+
+    def judged_by(self, judges: int, reading: ShellReading, line: str, cwd: str) -> ExecFinding | None:
+        """Ask these rules and guards about a command."""
+        self._reader.reading = reading
+        call = CallFacts(_TOOL, {"command": line}, "run", cwd)
+        denied = self._concerned([rule for bit, rule in self._deny if judges & bit], call)
+        if denied is not None:
+            return _by_rule("deny", denied, line)
+        asked = self._concerned([rule for bit, rule in self._ask if judges & bit], call)
+        question = _by_rule("ask", asked, line) if asked is not None else None
+        place = PathContext(cwd, self._rules.project or cwd, self._rules.home, self._rules.temporary)
+        actions = (Action(_SHELL, _TOOL, {"command": line}),)
+        for bit, (row, policy, judge) in self._guards:
+            found = judge.finding(actions, place) if judges & bit else None
+            if found is None or found.doubt:
+                continue
+            answer = judge.settings.answer
+            about_files = bool(policy.secrets or policy.outside)
+            made = ExecFinding(answer, reason_for(policy, found), row.name, in_context=about_files)
+            if answer == "deny":
+                return made
+            question = question or made
         return question
 
     def _concerned(self, rules: Sequence[PermissionRule], call: CallFacts) -> RuleMatch | None:
-        return first_concerned(rules, call, (self._rules.project,), self._rule_reader)
+        found = first_concerned(rules, call, (self._rules.project,), self._rule_reader) if rules else None
+        return found if found is not None and found.doubt is None else None
+
+    def _concern(self, words: tuple[str, ...]) -> _Concern:
+        text = " ".join(words[1:])
+        if "\n" in text or "#include" in text:
+            return self._all  # a word may be code, or name files
+        return self._concerned_by(head_of(words), "-" in text or "+" in text or HOLE in text)
+
+    def _find_concern(self, head: tuple[str, ...], options: bool) -> _Concern:
+        """Find which rules and guards can be about commands that begin with these words, and may have `options`."""
+        found = 0
+        for bit, rule in (*self._deny, *self._ask):
+            found |= bit if _may_match(rule, head, options) else 0
+        for bit, guard in self._guards:
+            found |= bit if guard.judge.may_find(head, options=options) else 0
+        return _Concern(found, row_of(program_of(head[0])) is not None)
 
     def _is_git(self, facts: ExecFacts) -> bool:
-        names = {*(base_name(words[0]) for words in self._spellings(facts)), base_name(facts.path)}
+        names = (base_name(name) for name in (*self._names(facts), *facts.interpreter_argv[:1]))
         return any(name == "git" or name.startswith("git-") for name in names)
 
     def _by_settings(self, facts: ExecFacts) -> Iterator[GitCommand]:
         """Yield a git command as its settings make it."""
-        if not facts.tid or not may_depend(facts.argv) or not self._is_git(facts):
+        if not facts.tid or not self.depends_on_surroundings(facts):
             return
         try:
             env = environment_of(facts)
@@ -211,32 +260,54 @@ class ExecJudge:
     def _spellings(self, facts: ExecFacts) -> Iterator[tuple[str, ...]]:
         """Yield the command under every name that its program has."""
         rest = facts.argv[1:]
-        names = dict.fromkeys((*facts.argv[:1], facts.path, base_name(facts.real)))
-        # Some programs are wrapped by a script of their name: valgrind.bin.
-        names |= dict.fromkeys(name.removesuffix(".bin") for name in [*names])
-        if facts.identity is not None:
-            names |= dict.fromkeys(self._known.names(facts.identity, facts.where))
-        seen: set[str] = set()
-        for name in names:
-            if name and base_name(name) not in seen:
-                seen.add(base_name(name))
-                yield (name, *rest)
+        for name in self._names(facts):
+            yield (name, *rest)
         if facts.interpreter_argv:
             yield facts.interpreter_argv
 
-    def _names(self) -> set[str]:
+    def _names(self, facts: ExecFacts) -> tuple[str, ...]:
+        """Return the names of a program: as it was called, and those that its file has. They stay as it does."""
+        key = facts.argv[:1], facts.path, facts.real, facts.identity
+        found = self._names_of.get(key)
+        if found is None:
+            names = dict.fromkeys((*facts.argv[:1], facts.path, base_name(facts.real)))
+            # Some programs are wrapped by a script of their name: valgrind.bin.
+            names |= dict.fromkeys(name.removesuffix(".bin") for name in [*names])
+            if facts.identity is not None:
+                names |= dict.fromkeys(self._known.names(facts.identity, facts.where))
+            by_base: dict[str, str] = {}
+            for name in filter(None, names):
+                by_base.setdefault(base_name(name), name)
+            if len(self._names_of) >= _MOST_REMEMBERED:
+                self._names_of.clear()
+            found = self._names_of[key] = (*by_base.values(),)
+        return found
+
+    def _named(self) -> set[str]:
         """Return the programs that rules and guards name."""
         found: set[str] = set()
-        for rule in (*self._deny.deny, *self._ask.ask):
+        for _bit, rule in (*self._deny, *self._ask):
             for reading in rule.readings:
                 if isinstance(reading.argument, ShellArgument):
                     first = base_name(reading.argument.pattern.removesuffix(":*").partition(" ")[0])
                     found |= {first} if first and "*" not in first else set()
-        for one in self._guards:
-            for flow in one.policy.flows:
+        for _bit, guard in self._guards:
+            for flow in guard.policy.flows:
                 found.update(flow.by_program)
-            found.update(one.policy.by_program)
+            found.update(guard.policy.by_program)
         return {name for name in found if name != SEVERAL and "*" not in name}
+
+
+def _may_match(rule: PermissionRule, head: tuple[str, ...], options: bool) -> bool:
+    """Return False if a rule cannot match a command that begins with these words for sure."""
+    return any(
+        reading.argument.may_name(head)
+        if isinstance(reading.argument, ShellArgument)
+        else may_use_files(head, options=options) is not False
+        if isinstance(reading.argument, FileArgument)
+        else reading.names_tool(_TOOL)
+        for reading in rule.readings
+    )
 
 
 def reading_of(words: tuple[str, ...]) -> ShellReading:

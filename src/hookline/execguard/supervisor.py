@@ -229,6 +229,10 @@ class Supervisor:
             return
         try:
             facts = self._facts.read(found)
+            # No such file: execvp tries one directory after another. The kernel says so itself, and verify judges the
+            # file that appears meanwhile.
+            asks = facts.identity is not None and self._is_concerned(facts)
+            facts = self._facts.with_cwd(facts) if asks else facts
         except UnreadableError:
             if kernel.is_waiting(self._listener, found.id):
                 self._deny(found.id, None, _UNREADABLE)
@@ -236,12 +240,13 @@ class Supervisor:
         # With verify, what runs is read once more.
         if not self._verify and not kernel.is_waiting(self._listener, found.id):
             return
-        if facts.identity is None:
-            # No such file: execvp tries one directory after another. The kernel says so itself, and verify
-            # judges the file that appears meanwhile.
-            self._let(found.id, found.tid, facts)
-        else:
+        if asks:
             self._decide(_Waiting(found.id, found.tid, facts))
+        else:
+            self._let(found.id, found.tid, facts)
+
+    def _is_concerned(self, facts: ExecFacts) -> bool:
+        return self._job.asks_always or bool(self._refusals) or self._judge.is_concerned(facts)
 
     def _decide(self, waiting: _Waiting) -> None:
         # Some shells try every directory of PATH: a user who said no is not asked again.

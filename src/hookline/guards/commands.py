@@ -17,6 +17,8 @@ from hookline.shell.programs import spec_at_once, table, words_at_once
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
 #: `docker container run` is `docker run`.
 _CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
+#: Sub-commands with the words of other ones behind them: `git config alias.x`, `docker container run`.
+_OTHERS_BEHIND = frozenset(("config", "container", "image"))
 #: Values that switch an option off: `--dry-run=none`.
 _OFF = frozenset(("none", "false", "f", "0", "no", "off"))
 _MOST_ALIASES = 8
@@ -71,14 +73,33 @@ def _asks_for_help(words: Words) -> bool:
 
 def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[ReadCommand]:
     """Yield the command; and for git the commands of its aliases on the line."""
-    names = program_names(words[0])
-    program = next((name for name in names if name in table()), names[-1])
+    program = _program(words[0])
     for options, doubt in _with_doubt(readings(words[1:], _spec(program, rows))):
         if _has_sub_commands(program):
             for seen in _with_sub(program, words, options, rows):
                 yield seen._replace(doubt=doubt or seen.doubt)
         else:
             yield ReadCommand(program, options.operands, options, words, doubt)
+
+
+@lru_cache(maxsize=512)
+def _program(word: str) -> str:
+    names = program_names(word)
+    return next((name for name in names if name in table()), names[-1])
+
+
+def head_of(words: Words) -> Words:
+    """Return the program of a command, with its sub-command where only the next word can be that."""
+    if len(words) < 2 or not _has_sub_commands(_program(words[0])):
+        return words[:1]
+    sub = words[1]
+    return words[:1] if sub[:1] in "-+" or HOLE in sub or sub in _OTHERS_BEHIND else words[:2]
+
+
+def may_match(row: GuardedCommand, head: Words) -> bool:
+    """Return False if a row is about another sub-command than commands that begin with these words."""
+    wanted = row.run.split()[1:2]
+    return not head[1:] or wanted == ["**"] or _starts(wanted, head[1:])[0] is not None
 
 
 def _with_doubt(read: Iterator[Options]) -> Iterator[tuple[Options, str]]:

@@ -15,6 +15,7 @@ from hookline.matching.patterns import LONGEST_PATH, Glob, glob
 from hookline.model.safe_text import one_line
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.grammar.limits import LONGEST_LINE
+from hookline.shell.placeholders import Words
 from hookline.shell.reader import NO_CONTENTS
 
 #: Returns why a call with these actions may not be made in a directory, because it changes what guards the
@@ -149,6 +150,33 @@ class GuardJudge:
         if doubtful is None and unseen_input and not (searched or self.policy.protects):
             return next(filter(None, map(self._typed_into, actions)), None)
         return doubtful
+
+    def may_find(self, head: Words, *, options: bool) -> bool:
+        """Return False if nothing certain can be found in a command that begins with these words (see `head_of`), runs
+        no other one and holds no code. It may have `options`, which may name files."""
+        policy, names, name = self.policy, frozenset(program_names(head[0])), base_name(head[0])
+        if (
+            self.settings.adds
+            or policy.protects
+            or name in _HOLD_CODE
+            or [*spellings((*head, ""))] != [(*head, "")]
+        ):
+            return True
+        indexes = (policy.by_program, *(flow.by_program for flow in policy.flows))
+        if rows := [row for index in indexes for row in rows_for(head, index)]:
+            from hookline.guards.commands import may_match  # noqa: PLC0415 most commands fit no row
+
+            if any(may_match(row, head) for row in rows):
+                return True
+        if not all(map(names.isdisjoint, (_NOT_READ, *(flow.sources for flow in policy.flows)))):
+            return True
+        if not (policy.secrets or policy.outside or policy.written):
+            return False
+        from hookline.shell.files.programs import may_use_files  # noqa: PLC0415 as above
+
+        # What a program of which nothing is known does with files is in doubt.
+        lists = name in _paths().SEARCHES or name in _paths().LISTS
+        return lists or may_use_files(head, options=options) is True
 
     def _typed_into(self, action: Action) -> GuardFinding | None:
         """Return the doubt about a line that starts a shell or an interpreter and gives it nothing to read."""

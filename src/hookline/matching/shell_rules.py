@@ -47,6 +47,15 @@ class ShellArgument(Struct, frozen=True, eq=False):
             return self._doubt(f"{self.pattern} is mentioned in text that may be run")
         return False
 
+    def may_name(self, head: Sequence[str]) -> bool:
+        """Return False if no command that begins with these words can match for sure."""
+        for words in (head, (base_name(head[0]), *head[1:])):
+            known = " ".join(words).casefold()
+            for one in self.wide:
+                if one.may_match(f"{known} ") or one.matches(known):
+                    return True
+        return False
+
     def judge_input(self, arguments: Mapping[str, Any]) -> Answer:
         """Judge what may be typed into the commands of a line: nobody is asked about it later."""
         reading = self._reading(arguments)

@@ -100,6 +100,17 @@ def is_reader(words: Words) -> bool:
     return not (found.writes or found.perhaps or found.links or found.code)
 
 
+def may_use_files(head: Words, *, options: bool) -> bool | None:
+    """Return False for a program or a sub-command whose operands are never files (`sleep`), unless it has `options`,
+    which may name one; None where nothing is known of it."""
+    use = file_use(_key(head[0]))
+    if use is not None and use.row.sub and head[1:] and not options:
+        use = _sub_command(use, head[1])
+    if use is None:
+        return None
+    return options or bool(use.row.files or use.row.sub or use.row.default) or use.key in _SPECIAL
+
+
 def read_operands(words: Words) -> Words:
     """Return the operands of a command that its row marks as read; not the values of its options."""
     use, rest, _ = _use_of(words)
