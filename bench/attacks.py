@@ -111,7 +111,7 @@ class Judges:
             file.write_text("" if name.endswith("config") else "x\n")
         env = {**os.environ, "HOME": self._home}
         env.pop("TMPDIR", None)
-        readers = CallReaders(env)
+        readers = CallReaders(env, ShellReader)
         self._runner = GuardRunner(lambda actions, cwd: readers.changes_guards(actions, cwd, ()), env)
         project = str(Path(self._home, "project"))
         self._info = SessionInfo(cwd=project, project_dir=project)

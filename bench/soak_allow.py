@@ -20,6 +20,7 @@ from hookline.model.payloads import ToolCall
 from hookline.model.session_info import SessionInfo
 from hookline.permissions.decide import decide
 from hookline.permissions.state import Permissions
+from hookline.shell import ShellReader
 from tests.permissions.permission_cases import SHELL, Entry, PlainJob, bash, corpus, having, plain_jobs
 
 #: Bash(rm *), Bash(curl *), and the guards by meaning.
@@ -81,7 +82,7 @@ class Alarms(NamedTuple):
 
 
 def everyday_alarms(entries: Iterable[Entry]) -> Alarms:
-    readers = CallReaders(os.environ)
+    readers = CallReaders(os.environ, ShellReader)
     runner = GuardRunner(lambda actions, cwd: readers.changes_guards(actions, cwd, ()))
     rules = {program: shell_argument(f"{program} *", SHELL) for program in ("rm", "curl")}
     info = SessionInfo(cwd=_PROJECT, project_dir=_PROJECT)

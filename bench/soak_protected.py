@@ -73,10 +73,11 @@ def unseen_writes(lines: Iterable[str], top: Path) -> Iterator[str]:
     home = top / "home"
     project = home / "project"
     shell = ShellReader()
+    env = {"HOME": str(home), "CLAUDE_CONFIG_DIR": f"{home}/own"}
+    reader = CallReader(lambda: protected_in([str(project)], env), str(home), lambda: shell)
     for line in lines:
         _make(home, project)
-        protected = protected_in([str(project)], {"HOME": str(home), "CLAUDE_CONFIG_DIR": f"{home}/own"})
-        if CallReader(protected, shell).written_by_line(line, [str(project)]) is None:
+        if reader.written_by_line(line, [str(project)]) is None:
             before = _state(home)
             _run(line, home, project)
             if _state(home) != before:

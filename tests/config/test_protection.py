@@ -12,11 +12,12 @@ from hookline.actions.kinds import KINDS
 from hookline.actions.standard_tools import CANONICAL, STANDARD
 from hookline.actions.translate import ReadCall
 from hookline.config.protection.calls import CallReader, CallReaders
-from hookline.config.protection.protected_paths import protected_in
+from hookline.config.protection.protected_paths import Protected, protected_in
 from hookline.dialects.registry import every_dialect
 from hookline.guards.runner import GuardRunner
 from hookline.model.payloads import ToolCall
 from hookline.model.session_info import SessionInfo
+from hookline.shell import ShellReader
 from tests.every import every
 
 _FILE = ".hookline/hooks.toml"
@@ -60,7 +61,8 @@ def calls_of(kinds: Mapping[str, dict[str, Any]], project: Path) -> Iterator[tup
 
 
 def written(project: Path, tool: str, arguments: Any, tools: Any = None) -> str:
-    reader = CallReader(protected_in([str(project)], {"HOME": str(project.parent)}))
+    home = str(project.parent)
+    reader = CallReader(lambda: protected_in([str(project)], {"HOME": home}), home, ShellReader)
     hit = reader.written_by_call(tool, arguments, str(project), tools=tools)
     return hit.path if hit is not None else ""
 
@@ -104,7 +106,7 @@ def test_calls_inside_a_call_that_cannot_be_read_are_searched(project: Path) -> 
 
 def said(project: Path, tool: str, **arguments: Any) -> bool:
     """Return True if the guard stops a call in canonical terms."""
-    readers = CallReaders({"HOME": str(project.parent)})
+    readers = CallReaders({"HOME": str(project.parent)}, ShellReader)
     runner = GuardRunner(lambda actions, cwd: readers.changes_guards(actions, cwd, ()))
     info = SessionInfo(cwd=str(project), project_dir=str(project))
     call = ToolCall(tool_name=tool, tool_input=arguments)
@@ -160,3 +162,17 @@ def test_a_long_path_takes_no_squares_of_its_length(piece: str, project: Path) -
 def test_a_long_path_that_ends_at_a_protected_file_is_seen(project: Path) -> None:
     path = f"{project}/" + "a/../" * 3000 + _FILE
     assert written(project, "Write", {"file_path": path, "content": "x"})
+
+
+@every("line", ["ls -la src", "git status", "grep -rn TODO src tests", "cd src && cat a.py | sort"])
+def test_a_line_that_only_reads_does_not_need_the_protected_files(line: str, project: Path) -> None:
+    def find_protected() -> Protected:
+        raise AssertionError(f"{line} writes nothing")
+
+    reader = CallReader(find_protected, str(project.parent), ShellReader)
+    assert reader.written_by_call("Bash", {"command": line}, str(project)) is None
+
+
+@every("line", ["ruff format .", "black .", "npx prettier --write ."])
+def test_a_formatter_is_not_taken_for_a_command_that_changes_everything(line: str, project: Path) -> None:
+    assert written(project, "Bash", {"command": line}) == ""

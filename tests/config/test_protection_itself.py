@@ -10,6 +10,7 @@ from hookline.actions.action import PathContext
 from hookline.actions.parse_call import read_call
 from hookline.actions.standard_tools import CANONICAL
 from hookline.config.protection.calls import CallReaders
+from hookline.shell import ShellReader
 
 
 @pytest.fixture
@@ -27,7 +28,8 @@ def home(tmp_path: Path) -> Path:
 
 def _why(home: Path, line: str) -> str | None:
     project = str(home / "project")
-    readers = CallReaders({"HOME": str(home), "PATH": f"{home}/bin{os.pathsep}/usr/bin"})
+    env = {"HOME": str(home), "PATH": f"{home}/bin{os.pathsep}/usr/bin"}
+    readers = CallReaders(env, ShellReader)
     actions = read_call(CANONICAL, "Bash", {"command": line}, PathContext(project, project, str(home)))
     return readers.changes_guards(actions, project, ())
 

@@ -13,6 +13,7 @@ from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.guards import GUARD_NAMES
 from hookline.guards.runner import GuardDecision, GuardRunner
 from hookline.model.session_info import SessionInfo
+from hookline.shell import ShellReader
 from tests.every import every
 from tests.guards.calls import EVERYDAY, FORBIDDEN
 
@@ -21,7 +22,7 @@ _ENV = {"HOME": "/home/ada"}
 
 
 def _decision(guard: str, tool: str, arguments: dict[str, Any], *options: str) -> GuardDecision | None:
-    readers = CallReaders(_ENV)
+    readers = CallReaders(_ENV, ShellReader)
     runner = GuardRunner(lambda actions, cwd: readers.changes_guards(actions, cwd, ()), _ENV)
     call, info = (
         ToolCall(tool_name=tool, tool_input=arguments),

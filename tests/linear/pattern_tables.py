@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hookline.actions import patches
-from hookline.config.protection.precheck import switching_programs
+from hookline.config.protection.lines import switching_programs
 from hookline.dialects.codewhale import texts
 from hookline.guards import MODULES
 from hookline.guards.spec import policy_of
@@ -125,7 +125,7 @@ TABLES: Mapping[Unknown, Patterns | str] = {
         """f"(?:{'|'.join(filter(None, (before, further)))})(?![\\\\w-])\"""",
     ): _LETTERS,
     Unknown(
-        "hookline.config.protection.precheck",
+        "hookline.config.protection.lines",
         "_filled(line, directories[0] if directories else '', protected.home)",
     ): _LETTERS,
     Unknown("hookline.trust.files", "_fragments(spec, file.text)"): "a name in the command that holds it",

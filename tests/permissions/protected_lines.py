@@ -2,6 +2,8 @@
 
 WRITES = r"""
 echo x > .hookline/hooks.toml
+A=.hook; B=line; rm $A$B/hooks.toml
+/bin/rm -rf .
 echo x >> .hookline/hooks.toml
 echo x >| .hookline/hooks.toml
 echo x &> .hookline/hooks.toml

@@ -289,5 +289,5 @@ def test_no_line_of_a_sample_changes_a_protected_file_in_bash_without_a_question
 
 
 def test_the_sample_would_notice(tmp_path: Path) -> None:
-    hidden = "A=.hook; B=line; rm $A$B/hooks.toml"
+    hidden = "rm $(echo enilkooh. | rev)/hooks.toml"
     assert list(unseen_writes([hidden, "cat .hookline/hooks.toml"], tmp_path)) == [hidden]

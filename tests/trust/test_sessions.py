@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.trust.sessions import KnownGuard, SeenSession, SessionStore, guards_of
+from hookline.trust.sessions import HookGuards, KnownGuard, SeenSession, SessionStore
 from hookline.trust.trust import Trust
 
 RECORD = SeenSession(
@@ -200,10 +200,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 IDENTITIES = """
 import sys
 from hookline import Engine
-from hookline.trust.sessions import guards_of
+from hookline.trust.sessions import HookGuards
 from hookline.trust.trust import Trust
 for file in sys.argv[1:]:
-    print(*guards_of(Engine().loader.files([file]).hooks, Trust("/", {})))
+    print(*HookGuards(Engine().loader.files([file]).hooks).present(Trust("/", {})))
 """
 
 
@@ -211,7 +211,8 @@ def test_a_guard_is_the_same_in_every_process() -> None:
     """Of every dialect: an identity that has an address or the order of a set in it would be missed at once."""
     files = [str(file) for file in EXAMPLES.glob("*/**/*") if file.suffix in (".json", ".toml", ".yaml")]
     trust = Trust("/", {})
-    here = [identity for file in files for identity in guards_of(Engine().loader.files([file]).hooks, trust)]
+    hooks = [Engine().loader.files([file]).hooks for file in files]
+    here = [identity for each in hooks for identity in HookGuards(each).present(trust)]
     ran = subprocess.run(
         [sys.executable, "-c", IDENTITIES, *files],
         env={**os.environ, "PYTHONHASHSEED": "1"},

@@ -144,7 +144,8 @@ class Engine(RemembersHooks):
         self.observer = observer
         if observer is not None:
             self.journal.subscribe(observer.ran)
-        self._memory.store.swap(hooks)
+        if hooks:
+            self._memory.store.swap(hooks)
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards
             self.handlers.protection.reader = self._shell_reader
@@ -189,7 +190,7 @@ class Engine(RemembersHooks):
         if self._protected is None:
             from hookline.config.protection.calls import CallReaders  # noqa: PLC0415 only for those who guard that
 
-            self._protected = CallReaders(self.env)
+            self._protected = CallReaders(self.env, self._shell_reader)
         return self._protected.changes_guards(actions, cwd, self.hooks)
 
     @property

@@ -95,6 +95,8 @@ class BackgroundHooks:
         self.closed = True
         if self._unclosed is not None:
             self._unclosed.detach()
+        if not self._tasks:
+            return ()
         await self.drain(limit)
         left = self._tasks_here()
         names = tuple(filter(None, (self._names.get(id(task)) for task in left)))

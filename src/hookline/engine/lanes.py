@@ -274,7 +274,7 @@ class HookStore:
     def share(self, prepared: "HookStore") -> None:
         """Activate the configuration of another store, with the lanes that were built for it."""
         self._configured = prepared._configured  # noqa: SLF001 another of the same kind
-        self._install(dict(prepared.lanes), self._lanes_of(self._added))
+        self._install(dict(prepared.lanes), self._lanes_of(self._added) if self._added else {})
 
     def add(self, hook: Hook) -> None:
         problems = self._problems(hook)

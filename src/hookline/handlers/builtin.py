@@ -44,10 +44,11 @@ class BuiltinHandler:
         shell_reader: "Callable[[], ShellReader | None] | None" = None,
     ) -> None:
         self._builtins = builtins
-        for builtin in builtins.values():
-            if isinstance(builtin, GuardBuiltin):
-                builtin.guards.protects = builtin.guards.protects or protects
-                builtin.guards.shell_reader = builtin.guards.shell_reader or shell_reader
+        #: Guards share one of these, unless a host brings others.
+        self._guards = {each.guards for each in builtins.values() if isinstance(each, GuardBuiltin)}
+        for guards in self._guards:
+            guards.protects = guards.protects or protects
+            guards.shell_reader = guards.shell_reader or shell_reader
 
     async def run(self, call: HookInvocation) -> RawResult:
         begun = self.begin(call)
@@ -89,9 +90,8 @@ class BuiltinHandler:
 
     async def close(self) -> None:
         """End the thread of the guards, if they have one."""
-        for builtin in self._builtins.values():
-            if isinstance(builtin, GuardBuiltin):
-                builtin.guards.apart.close()
+        for guards in self._guards:
+            guards.apart.close()
 
 
 def _returned(answer: Outcome | None) -> RawResult:

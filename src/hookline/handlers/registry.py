@@ -74,13 +74,16 @@ class Handlers(Mapping[str, Handler]):
         self, makers: Mapping[str, Callable[[], Handler]], protection: "ProtectionPort | None" = None
     ) -> None:
         self._makers = makers
+        #: Returns what is used instead of a handler that was made.
+        self.wrap: Callable[[Handler], Handler] | None = None
         self.protection = protection if protection is not None else ProtectionPort()
         self._made: dict[str, Handler] = {}
 
     def __getitem__(self, kind: str) -> Handler:
         made = self._made.get(kind)
         if made is None:
-            made = self._made[kind] = self._makers[kind]()
+            made = self._makers[kind]()
+            made = self._made[kind] = made if self.wrap is None else self.wrap(made)
         return made
 
     def __contains__(self, kind: object) -> bool:
@@ -96,6 +99,7 @@ class Handlers(Mapping[str, Handler]):
         """Return these handlers and a host's own, which win."""
         makers = {**self._makers, **{kind: partial(others.__getitem__, kind) for kind in others}}
         joined = Handlers(makers, self.protection)
+        joined.wrap = self.wrap
         joined._made = {**self._made, **others}
         return joined
 

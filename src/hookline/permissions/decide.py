@@ -182,12 +182,8 @@ class _Steps:
         facts = self._facts
         if facts.category in HARMLESS:
             return None
-        return self._permissions.calls.written_by_call(
-            facts.tool_name,
-            facts.tool_input,
-            facts.cwd,
-            facts.worktree,
-            changes=facts.category in ("run", "write"),
+        return self._permissions.call_reader(facts.worktree).written_by_call(
+            facts.tool_name, facts.tool_input, facts.cwd, changes=facts.category in ("run", "write")
         )
 
     def hook_permission(self) -> PermissionDecision | None:

@@ -50,7 +50,6 @@ class Permissions:
         self.parent = parent
         self.reader = reader if reader is not None else RuleReader()
         self.protected = protected if protected is not None else Protected(home=self.reader.home)
-        self.calls = CallReader(self.protected, self.reader.shell)
         #: Rules that hooks added to this session.
         self.hook_rules = RuleSet(reader=self.reader)
         self._mode: ModeName = known
@@ -62,6 +61,12 @@ class Permissions:
         self._directories: list[str] = []
         for directory in directories:
             self.add_directory(directory)
+
+    def call_reader(self, worktree: str) -> CallReader:
+        """Return a reader of protected files that calls in this worktree write to."""
+        return CallReader(
+            lambda: self.protected.within(worktree), self.protected.home, lambda: self.reader.shell
+        )
 
     @property
     def rules(self) -> RuleSet:

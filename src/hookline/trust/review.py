@@ -9,7 +9,7 @@ from hookline.model.hook import Hook
 from hookline.trust.describe import ItemText, hook_texts, item_texts, what_hook_does, what_item_does
 from hookline.trust.digest import sha256
 from hookline.trust.items import TrustItem, canonical, group_hashes, hashed_together
-from hookline.trust.sessions import KnownGuard, SessionStore, guards_of
+from hookline.trust.sessions import HookGuards, KnownGuard, SessionStore
 from hookline.trust.trust import Trust, TrustStatus
 
 #: Things that trust in an entry does not cover.
@@ -106,7 +106,7 @@ def review(
         )
         for item in others
     ]
-    guards = guards_of(hooks, trust)
+    guards = HookGuards(hooks).present(trust)
     missed = SessionStore(trust.project.home).missed(trust.root, guards)
     return Review(trust, tuple(entries), missed, guards)
 

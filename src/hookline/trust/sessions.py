@@ -223,18 +223,28 @@ class SessionStore:
         self.problems.append(f"{file} is not used: {why}; the session is treated as new")
 
 
-def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, KnownGuard]:
-    """Return the guards among the hooks, by identity; not those that may not run, which stop nothing."""
-    found: dict[str, KnownGuard] = {}
-    for hook in hooks:
+class HookGuards:
+    """The guards among some hooks. Each is identified once, for as long as its files stay the same."""
+
+    def __init__(self, hooks: Sequence[Hook]) -> None:
         # A signed bundle may replace another.
-        if not is_guard(hook) or hook.bundle is not None:
-            continue
-        trusted = trust.status(hook).runs
-        if trusted or trust.admit(hook, SessionInfo()).admitted:
-            identity = guard_identity(hook, trust.item(hook).files)
-            found[identity] = KnownGuard(hook.event.name, _label(hook, trusted=trusted))
-    return found
+        self._guards = [hook for hook in hooks if is_guard(hook) and hook.bundle is None]
+        #: By position: the files and the trust that the rest comes from.
+        self._known: dict[int, tuple[Mapping[str, str], bool, str, KnownGuard]] = {}
+
+    def present(self, trust: "Trust") -> dict[str, KnownGuard]:
+        """Return those that may run, by identity: the others stop nothing."""
+        found: dict[str, KnownGuard] = {}
+        for at, hook in enumerate(self._guards):
+            trusted = trust.status(hook).runs
+            if not trusted and not trust.admit(hook, SessionInfo()).admitted:
+                continue
+            files, known = trust.item(hook).files, self._known.get(at)
+            if known is None or known[0] is not files or known[1] != trusted:
+                guard = KnownGuard(hook.event.name, _label(hook, trusted=trusted))
+                known = self._known[at] = files, trusted, guard_identity(hook, files), guard
+            found[known[2]] = known[3]
+        return found
 
 
 def is_guard(hook: Hook) -> bool:

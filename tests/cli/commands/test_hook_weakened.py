@@ -9,7 +9,7 @@ import pytest
 
 from hookline import Engine
 from hookline.trust.project import project_root
-from hookline.trust.sessions import SessionStore, guards_of
+from hookline.trust.sessions import HookGuards, SessionStore
 from hookline.trust.trust import Trust
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, reason
 
@@ -131,7 +131,8 @@ def test_the_user_confirms_the_guards_that_are_there_now(caller: Caller) -> None
     file.write_text(DENIES)
     assert decision(caller.call(caller.project, tool_name="Read")) == "ask"
     engine = Engine()
-    present = guards_of(engine.load(str(caller.project)).hooks, Trust(str(caller.project), os.environ))
+    guards = HookGuards(engine.load(str(caller.project)).hooks)
+    present = guards.present(Trust(str(caller.project), os.environ))
     sessions = SessionStore(str(caller.home))
     assert sessions.confirm(project_root(str(caller.elsewhere)), present) == 0
     assert decision(caller.call(caller.project, tool_name="Read")) == "ask"

@@ -17,7 +17,7 @@ from hookline import Engine
 from hookline.disk import DISK, Disk
 from hookline.hook.call.find_project import find_project
 from hookline.hook.call.load_project import hooks_for
-from hookline.hook.call.protect import protection_in
+from hookline.hook.call.protect import protected_for
 from hookline.hook.daemon.path_cache import RecordingDisk
 from hookline.team.fleet.bundles.follow import activator
 from tests.cli.commands.agent_calls import Caller, repository
@@ -70,7 +70,7 @@ def _read(caller: Caller, dialect: str, disk: Disk = DISK) -> None:
     place = find_project(str(caller.project), (), None, env, disk)
     assert place is not None
     loaded = hooks_for(Engine(), place.directory, dialect, None, disk=disk)
-    protection_in(place, loaded.hooks, env, disk)
+    protected_for(place, loaded.hooks, env, disk)
 
 
 def _snapshot(caller: Caller, dialect: str) -> Callable[[], bool]:

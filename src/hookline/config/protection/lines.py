@@ -2,44 +2,84 @@
 
 Only the line is judged: the effects of a script, or a path that a program puts together, cannot be seen here.
 In doubt (text the shell reader could not read, words that only the shell knows) a protected name anywhere in
-the line is enough.
+the line is enough. Most lines write nothing; for them it is not even found out what is protected.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import islice
 
 from hookline.config.commands import changing_command, may_change
-from hookline.config.protection.precheck import WritePreCheck, switching_programs
-from hookline.config.protection.protected_paths import ProtectedWrite, real_path, unquoted, whole_path
+from hookline.config.protection.protected_paths import (
+    CONFIGURES,
+    Protected,
+    ProtectedWrite,
+    is_pattern,
+    real_path,
+    unquoted,
+    whole_path,
+)
+from hookline.dialects.registry import standard_dialects
 from hookline.matching.name_patterns import name_fits
 from hookline.matching.patterns import LONGEST_PATH
-from hookline.shell import HOLE, ShellReader, ShellReading, base_name
+from hookline.model.safe_text import translated
+from hookline.shell import HOLE, ShellReading, base_name
 from hookline.shell.files import CommandFiles, files_of, found_by_find, is_reader, runs_standard_input
 from hookline.shell.placeholders import Words, without_version
 from hookline.trust.project import is_inside
 
 _CHANGES_TRUST = "it changes which hooks, rules or servers are active or trusted"
+_SWITCHES = "it switches the hooks of the agent off"
 #: The output of one command becomes words of another.
 _FLOWS = re.compile(
     r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
 )
-_SWITCHES = "it switches the hooks of the agent off"
 _CHANGE_RIGHTS = frozenset(("chmod", "gchmod", "chown", "gchown", "chattr", "chflags", "setfacl"))
-_MOST_DIRECTORIES = 16
+#: Words of commands that change all that a directory holds. Others that get a directory, as formatters do, change
+#: files of some kinds.
+_REACHING = _CHANGE_RIGHTS | frozenset(
+    (
+        "rm", "cp", "gcp", "mv", "gmv", "srm", "trash", "rsync", "checkout", "restore", "chgrp", "chcon", "clean",
+        "stash", "-delete", "-exec", "-execdir", "-ok", "-okdir", "xargs",
+    )
+)  # fmt: skip
+_APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
+#: Characters that may stand around a path in code: a rough word is tried with these and without.
+_FURTHER_APART = str.maketrans(dict.fromkeys(",{}[]:", " "))
+#: Characters of a directory that change the meaning of a line if they are put into it.
+_UNSAFE = frozenset(" \t\n'\"\\$`;|&<>()*?[]{}~!#")
+#: A word, or the first part of a path.
+_ALONE = r"(?<![^\s;&|(=]){}(?=[\s;&|)/]|$)"
+#: Further words of a line, and further patterns, are judged by their text alone.
+_MOST_FOLLOWED = 1500
+_MOST_PATTERNS = 64
+#: Files that are read for one pattern, names in a directory, directories that a line enters.
+_MOST_MATCHES, _MOST_ENTRIES = 200, 20_000
 _MOST_NAMES = 1000
+_MOST_DIRECTORIES = 16
+_LONGEST_WORD = 4096
 
 
-def protected_write(found: WritePreCheck, reader: ShellReader) -> ProtectedWrite | None:
-    """Return the first protected file that the line certainly writes; None where it shows none."""
-    line = _Line(found.line, found.directories, found.protected, found.worktree)
-    return line.written(reader.read(found.line))
+class ProtectedLine:
+    """One line, and the protected files that its words may lead to. `directories` are those it may run in."""
 
-
-class _Line(WritePreCheck):
-    """One line that was parsed."""
+    def __init__(
+        self, line: str, directories: Sequence[str], find_protected: Callable[[], Protected], home: str
+    ) -> None:
+        self.line = _filled(line, directories[0] if directories else "", home)
+        self._directories = list(directories)
+        self._home = home
+        self._find_protected = find_protected
+        self._followed = 0
+        self._patterns = 0
+        #: Real paths of the directories of words; most are in the same.
+        self._real_directories: dict[str, str] = {}
+        self._known: dict[str, str | None] = {}
 
     def written(self, reading: ShellReading) -> ProtectedWrite | None:
+        """Return the first protected file that the line certainly writes; None where it shows none."""
         if reading.uncertain is not None and (hit := self.hit_in(self.line)):
             return hit
         if self._follow_cd(reading) and not all(is_reader(each.words) for each in reading.commands):
@@ -50,11 +90,8 @@ class _Line(WritePreCheck):
             hit = self._hit(file) or (self._hidden(reading) if HOLE in file else None)
             if hit is not None:
                 return hit
-        for command in reading.commands:
-            hit = self._by_command(command.words, reading)
-            if hit is not None:
-                return hit
-        return None
+        found = (self._by_command(command.words, reading) for command in reading.commands)
+        return next(filter(None, found), None)
 
     def _by_command(self, words: Words, reading: ShellReading) -> ProtectedWrite | None:
         shown = _changes_hookline(words)
@@ -67,17 +104,18 @@ class _Line(WritePreCheck):
             return hit
         if "--output" in self.line and any(HOLE in word for word in words) and (hit := self._hidden(reading)):
             return hit
-        if base_name(words[0]) in {"find", "gfind"}:
-            return self._by_find(words[1:], reading) or self._by_files(files_of(words), reading)
-        files = files_of(words)
+        program, files = base_name(words[0]), files_of(words)
+        if program in {"find", "gfind"}:
+            return self._by_find(words[1:], reading) or self._by_files(files, reading)
         # Without the right to enter a directory nothing below it can be read.
-        files = files._replace(whole=True) if base_name(words[0]) in _CHANGE_RIGHTS else files
+        files = files._replace(whole=True) if program in _CHANGE_RIGHTS else files
         return self._by_files(files, reading)
 
     def _by_files(self, files: CommandFiles, reading: ShellReading) -> ProtectedWrite | None:
         written = _written(files)
+        whole = files.whole and bool(written) and self._reaches
         for word in written:
-            hit = self._hit(word, files.whole)
+            hit = self._hit(word, whole)
             if hit is not None:
                 return hit
         if any(HOLE in word for word in written):
@@ -96,11 +134,17 @@ class _Line(WritePreCheck):
         # A pattern in code is not a pattern of a shell: `s/".*"/x/` names nothing.
         return next((hit for code in files.code if (hit := self.hit_in(code, patterns=False))), None)
 
+    @cached_property
+    def _reaches(self) -> bool:
+        """True if a command of the line may change all that a directory holds; also if it names a protected file."""
+        words = {base_name(part) for word in _words(self.line) for part in _paths_in(word)}
+        return not words.isdisjoint(_REACHING) or self.hit_in(self.line) is not None
+
     def _names_below(self, word: str) -> Iterator[str]:
         """Yield the contents of a directory: `cp -r evil/. .` copies them all."""
-        for directory in self.directories if HOLE not in word else ():
+        for directory in self._directories if HOLE not in word else ():
             try:
-                names = os.listdir(whole_path(word, directory, self.protected.home))
+                names = os.listdir(whole_path(word, directory, self._home))
             except (OSError, ValueError):
                 continue
             yield from names[:_MOST_NAMES]
@@ -111,20 +155,19 @@ class _Line(WritePreCheck):
             return None
         if any(HOLE in start for start in starts) and (hit := self._hidden(reading)):
             return hit
-        wholes = {
-            real_path(whole_path(start, directory, self.protected.home))
-            for start in starts
-            if HOLE not in start
-            for directory in self.directories
-        }
+        known = (start for start in starts if HOLE not in start)
+        paths = (whole_path(start, each, self._home) for start in known for each in self._directories)
+        wholes = dict.fromkeys(map(real_path, paths))
         for start in wholes:
-            why = self.protected.why(start, self.worktree)
+            why = self._protected.why(start)
             if why is not None:
                 return ProtectedWrite(start, why)
-        for path in self.protected.there():
+        for path in self._protected.there():
             real = real_path(path)
             if any(is_inside(real, start) for start in wholes) and _looked_for(path, tests):
-                return ProtectedWrite(path, self.protected.why(path) or self.protected.is_place(path) or "")
+                # Of a worktree, too, all known paths are protected.
+                why = self._protected.within("").why(path) or self._protected.is_place(path)
+                return ProtectedWrite(path, why or "")
         return None
 
     def _feeds_a_writer(self, reading: ShellReading) -> bool:
@@ -139,7 +182,7 @@ class _Line(WritePreCheck):
         hit = self.hit_in(self.line)
         if hit is not None and not _FLOWS.search(self.line):
             words = [word for each in reading.commands if is_reader(each.words) for word in each.words]
-            if sum(map(self.names_in, words)) >= self.names_in(self.line):
+            if sum(map(self._names_in, words)) >= self._names_in(self.line):
                 return None
         return hit
 
@@ -159,30 +202,131 @@ class _Line(WritePreCheck):
                 if HOLE in target:
                     hidden = True
                     continue
-                entered = [whole_path(target, each, self.protected.home) for each in self.directories]
-                added = [each for each in entered if each not in self.directories]
-                self.directories += added[: max(0, _MOST_DIRECTORIES - len(self.directories))]
+                entered = [whole_path(target, each, self._home) for each in self._directories]
+                added = [each for each in entered if each not in self._directories]
+                self._directories += added[: max(0, _MOST_DIRECTORIES - len(self._directories))]
         return hidden
 
     def _hit(self, word: str, whole: bool = False) -> ProtectedWrite | None:
-        directories = () if HOLE in word else self.directories
-        found = (self.resolved(word, directory, whole) for directory in directories)
+        directories = () if HOLE in word else self._directories
+        found = (self._resolved(word, directory, whole) for directory in directories)
         return next((hit for hit in found if hit is not None), None)
 
     def _hit_place(self, word: str, reading: ShellReading) -> ProtectedWrite | None:
-        for directory in self.directories:
-            path = whole_path(word, directory, self.protected.home)
+        for directory in self._directories:
+            path = whole_path(word, directory, self._home)
             if HOLE in path:
                 # Only the shell knows what `cp evil/.* .` copies; the line shows the target.
-                holds = real_path(path.rpartition("/")[0]) in map(real_path, self.protected.roots)
+                holds = real_path(path.rpartition("/")[0]) in map(real_path, self._protected.roots)
                 hit = self._hidden(reading) if holds else None
                 if hit is not None:
                     return hit
                 continue
-            why = self.protected.is_place(path) or self.protected.is_place(real_path(path))
+            why = self._protected.is_place(path) or self._protected.is_place(real_path(path))
             if why is not None:
                 return ProtectedWrite(word, why)
         return None
+
+    # -- what words mean
+
+    @cached_property
+    def _protected(self) -> Protected:
+        return self._find_protected()
+
+    def hit_in(self, text: str, *, patterns: bool = True) -> ProtectedWrite | None:
+        """Return the part of a text that means a protected file: a name, a pattern, a path that leads to one."""
+        tokens = (token for token in _words(text) if patterns or not is_pattern(token))
+        name = self._protected.mentioned(text) or next(filter(None, map(self._name, tokens)), None)
+        return (
+            ProtectedWrite(name, self._protected.known.get(name) or CONFIGURES) if name is not None else None
+        )
+
+    def _names_in(self, text: str) -> int:
+        """Return how many words of a text mean one."""
+        return sum(1 for token in _words(text) if self._name(token))
+
+    def _name(self, token: str) -> str | None:
+        if token not in self._known:
+            self._known[token] = self._meaning(token)
+        return self._known[token]
+
+    def _meaning(self, token: str) -> str | None:
+        found = self._protected.mentioned(token)
+        if found is None and is_pattern(token):
+            found = self._pattern(token)
+        if found is None:
+            pairs = ((each, directory) for each in _paths_in(token) for directory in self._directories)
+            hits = (self._resolved(*pair, False) for pair in pairs)
+            found = next((hit.path for hit in hits if hit is not None), None)
+        return found
+
+    def _pattern(self, token: str) -> str | None:
+        """Return a protected path that a pattern may match."""
+        named = self._protected.named_by(token)
+        if named is not None:
+            return named
+        for directory in self._directories:
+            for path in self._there:
+                if self._protected.stands_for(token, directory, path):
+                    return path
+            self._patterns += 1
+            if self._patterns > _MOST_PATTERNS:
+                continue
+            from hookline.trust.files import fitting_paths  # noqa: PLC0415 few lines have patterns
+
+            # Links may have any name.
+            whole = whole_path(token, directory, self._home)
+            for path in islice(fitting_paths(whole, _MOST_ENTRIES) or (), _MOST_MATCHES):
+                if self._protected.why(real_path(path)) is not None:
+                    return path
+        return None
+
+    @cached_property
+    def _there(self) -> list[str]:
+        return self._protected.there()
+
+    def _resolved(self, word: str, directory: str, whole: bool) -> ProtectedWrite | None:
+        """Return the word as a path: as it is written, and with links followed. `whole`: with all that a
+        directory holds."""
+        if not word or len(word) > _LONGEST_WORD or "\0" in word:
+            return None
+        named = whole_path(word, directory, self._home)
+        paths = {named, *self._real_paths(word, named, directory)}
+        for path in paths:
+            why = self._protected.why(path)
+            if why is not None:
+                return ProtectedWrite(word, why)
+        inner = next(filter(None, map(self._protected.below, paths)), None) if whole else None
+        return ProtectedWrite(inner, self._protected.known[inner]) if inner is not None else None
+
+    def _real_paths(self, word: str, named: str, directory: str) -> Iterator[str]:
+        self._followed += 1
+        if self._followed > _MOST_FOLLOWED:
+            return
+        yield self._real_path(named)
+        if ".." in word:
+            # `link/..` is not the directory that the link is in.
+            in_home = self._home + word[1:] if word.startswith("~/") else word
+            yield real_path(os.path.join(directory or "/", in_home))
+
+    def _real_path(self, path: str) -> str:
+        directory, _, name = path.rpartition("/")
+        real = self._real_directories.get(directory)
+        if real is None:
+            real = self._real_directories[directory] = real_path(directory or "/")
+        real = f"{real.rstrip('/')}/{name}"
+        return real_path(path) if os.path.islink(real) else real
+
+
+@cache
+def switching_programs() -> Mapping[str, tuple[str, ...]]:
+    """Return the programs of agents, with expressions for the words that switch their hooks off."""
+    return {
+        program: listed.switches
+        for listed in standard_dialects().values()
+        if listed.switches
+        for program in listed.programs
+    }
 
 
 #: Programs that install and remove packages of Python.
@@ -205,7 +349,7 @@ def _changes_hookline(words: Words) -> str | None:
     if manager in _PACKAGE_MANAGERS or (manager in {"python", "pypy"} and "pip" in rest):
         removes = not _REMOVING.isdisjoint(rest[1:]) and any(_is_our_package(word) for word in rest[1:])
         return " ".join(rest).replace(HOLE, "…") if removes else None
-    if without_version(base_name(rest[0]).casefold()) in {"python", "pypy"} and "hookline" in rest:
+    if manager in {"python", "pypy"} and "hookline" in rest:
         # Options of the interpreter may be before the module.
         at = rest.index("hookline")
         rest = rest[at:] if rest[at - 1].endswith("m") else rest
@@ -241,3 +385,28 @@ def _looked_for(path: str, tests: Sequence[tuple[str, str]]) -> bool:
         if name_fits(tested, wanted, LONGEST_PATH):
             return True
     return not tests
+
+
+def _words(text: str) -> list[str]:
+    """Return the words by a rough rule, for text that the reader leaves to the shell."""
+    return translated(unquoted(text), _APART).split()
+
+
+def _filled(text: str, directory: str, home: str) -> str:
+    """Replace well-known variables, and a lone ~, by their directories."""
+    for name, alone, value in (("PWD", "~+", directory), ("HOME", "~", home)):
+        if (name in text or "~" in text) and value and _UNSAFE.isdisjoint(value):
+            known = rf"\$(?:{name}\b|\{{{name}\}})|{_ALONE.format(re.escape(alone))}"
+            text = re.sub(known, lambda _: value, text)  # noqa: B023 used at once
+    return text
+
+
+def _paths_in(token: str) -> Iterator[str]:
+    """Yield the parts of a word that may be a path: all of it, the text after an option's letter, and parts
+    of code."""
+    yield token
+    if token[:1] == "-" and len(token) > 2:
+        yield token[2:]
+    parts = translated(token, _FURTHER_APART).split()
+    if parts != [token]:
+        yield from parts

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -95,15 +96,23 @@ class Protected:
         #: The directories of the project, and the user's home.
         self.roots = tuple(roots)
         self.home = home
+        #: The top of the session's worktree: it may lie at a protected path, but its files are the project's.
+        self.worktree = ""
         self._notes = _notes()
         self._folded = {path.casefold(): why for path, why in self.paths.items()}
         self._longest_place = max(map(len, self._folded), default=0)
 
-    def why(self, path: str, worktree: str = "") -> str | None:
-        """Return why an absolute path is protected; None when it is not.
+    def within(self, worktree: str) -> "Protected":
+        """Return the same for a session in this worktree; in none, if it is empty."""
+        if worktree == self.worktree:
+            return self
+        found = copy(self)
+        found.worktree = worktree
+        return found
 
-        A worktree may lie at a protected path, but its files are the project's.
-        """
+    def why(self, path: str) -> str | None:
+        """Return why an absolute path is protected; None when it is not."""
+        worktree = self.worktree
         inside = path[len(worktree) :] if worktree and is_inside(path, worktree) else path
         named = self._by_name(inside)
         if named is not None:
@@ -223,7 +232,7 @@ def protected_in(
 ) -> Protected:
     """List the protected paths for an agent in these directories: its working directory, its project."""
     chain = _chain(directories, disk)
-    home = _directory(env.get("HOME", ""))
+    home = home_in(env)
     roots = [*chain, *([home] if home else [])]
     paths: dict[str, str] = {}
     for listed in standard_dialects().values():
@@ -291,6 +300,11 @@ def _paths_of(listed: Listed, roots: Sequence[str], env: Mapping[str, str]) -> I
         # One that holds the project or the home would make everything in them protected.
         if directory and not any(is_inside(root, directory) for root in roots):
             yield directory
+
+
+def home_in(env: Mapping[str, str]) -> str:
+    """Return the home directory that lines mean by ~; nothing if there is none."""
+    return _directory(env.get("HOME", ""))
 
 
 def _directory(text: str) -> str:

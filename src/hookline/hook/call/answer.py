@@ -25,7 +25,6 @@ from hookline.hook.call.payload import CallError, event_named, event_of, read_pa
 from hookline.hook.call.protect import names_protected, protect
 from hookline.hook.call.resources import CallResources
 from hookline.hook.call.session_memory import CallMemory
-from hookline.jobs import jobs_path
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import (
     POST_TOOL_USE,
@@ -138,24 +137,21 @@ class AgentCall:
         """Return the answer to a payload, or to the reason why there is none. Raises nothing but
         cancellation."""
         try:
-            answer = await self._answer_or_refuse(raw)
+            try:
+                answer = await self._read_and_answer(raw)
+            except ConfigError as problem:
+                answer = self._refuse("; ".join(one.message for one in problem.diagnostics))
+            except HooklineError as problem:
+                answer = self._refuse(str(problem))
+            except Exception as problem:  # noqa: BLE001 a guard that breaks must not let things pass
+                what = f"it broke: {type(problem).__name__}"
+                answer = self._refuse(f"{what}; hookline log has the details", f"{what}: {problem}")
             if self._shared_call is not None:
                 self._shared_call.share(answer, self.outcome, self.event_name)
         finally:
             if self._shared_call is not None:
                 self._shared_call.close()
         return answer
-
-    async def _answer_or_refuse(self, raw: bytes | CallError) -> HookReply:
-        try:
-            return await self._read_and_answer(raw)
-        except ConfigError as problem:
-            return self._refuse("; ".join(one.message for one in problem.diagnostics))
-        except HooklineError as problem:
-            return self._refuse(str(problem))
-        except Exception as problem:  # noqa: BLE001 a guard that breaks must not let things pass
-            what = f"it broke: {type(problem).__name__}"
-            return self._refuse(f"{what}; hookline log has the details", f"{what}: {problem}")
 
     async def _read_and_answer(self, raw: bytes | CallError) -> HookReply:
         """Read the payload; ask the hooks, or repeat the answer of another process for the same call."""
@@ -210,7 +206,7 @@ class AgentCall:
         """Return the answer of hooks, session and trust, in the agent's terms."""
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.project)
-        self._remember_session(found.memory)
+        self._keep(found.memory)
         self.outcome += self._background_results(session, event)
         for recorded in dialect.asked_at(parsed.event):
             if session.has(recorded) and not self.outcome.blocked:
@@ -220,7 +216,9 @@ class AgentCall:
             self.outcome += self._about_skipped(dialect, found)
         guarded = protect(
             self.outcome, parsed, dialect, found.project.cwd,
-            lambda: self._resources.protection(found.project, found.loaded.hooks),
+            lambda: self._resources.call_reader(
+                found.project, found.loaded.hooks, lambda: self.engine.home.tables()[1]
+            ),
         )  # fmt: skip
         if guarded is not self.outcome:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
@@ -253,7 +251,7 @@ class AgentCall:
         memory_of(self.engine).store.share(project.store)
         # Files that the entry names are treated as trusted.
         trust = project.trust or Trust(call_project.directory, self._env, TrustOptions(trusts_all=True), DISK)
-        memory.add(call_project, loaded.hooks, trust)
+        memory.add(call_project, project.guards, trust)
         return _Found(call_project, loaded, memory, trust)
 
     def _start_session(self, parsed: Parsed, event: DialectEvent, project: CallProject) -> Session:
@@ -281,7 +279,7 @@ class AgentCall:
             self._untrusted += [message.text for message in admission.instead.messages]
         return replace(admission, instead=PASS)
 
-    def _remember_session(self, memory: CallMemory) -> None:
+    def _keep(self, memory: CallMemory) -> None:
         """Remember the session, unless a person made the call: that is no session of the agent."""
         if not self._by_hand:
             memory.keep()
@@ -290,7 +288,7 @@ class AgentCall:
         """Deliver background results. If that fails, nothing is delivered: hooks decide about the call as
         usual."""
         try:
-            if session.id != RUN_NAME and os.path.exists(jobs_path(self._env)):
+            if session.id != RUN_NAME and os.path.exists(self._resources.jobs_path):
                 self.engine.jobs.wakes.join(session)
             if not len(session.inbox):
                 return PASS
@@ -346,7 +344,7 @@ class AgentCall:
     def _remark(self, found: "_Found") -> None:
         """Report oddities of project, session and trust, once in a session where that can be remembered."""
         remarks = found.memory.new((*found.project.remarks, *found.trust.problems))
-        self._remember_session(found.memory)
+        self._keep(found.memory)
         self.remarks = (*remarks, *found.memory.problems)
         for line in self.remarks:
             self._record(why=line)

@@ -94,6 +94,7 @@ class SharedCall:
         self._descriptor = descriptor
         self._started = request.started()
         self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _SLOTS * _SLOT_BYTES
+        self._offset = self._number % _SLOTS * _SLOT_BYTES
 
     async def shared_reply(self) -> SharedReply | None:
         """Wait for the answer of the other process; None if the hooks must run here.
@@ -149,10 +150,6 @@ class SharedCall:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
-
-    @property
-    def _offset(self) -> int:
-        return self._number % _SLOTS * _SLOT_BYTES
 
     def _read(self) -> SharedReply | None:
         content = os.pread(self._descriptor, _SLOT_BYTES, self._offset)

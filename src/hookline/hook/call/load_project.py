@@ -15,6 +15,7 @@ from hookline.disk import Disk
 from hookline.engine.lanes import HookStore
 from hookline.model.hook import Hook, Scope
 from hookline.trust.project import is_inside, project_root
+from hookline.trust.sessions import HookGuards
 from hookline.trust.trust import Trust, TrustOptions
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class LoadedProject(Struct, frozen=True, eq=False):
     trust: Trust | None
     #: The same hooks, prepared to run.
     store: HookStore
+    #: The guards among them.
+    guards: HookGuards
 
 
 def load_project(
@@ -46,7 +49,7 @@ def load_project(
     loaded = hooks_for(engine, cwd, caller, files, strict=strict, hooks=hooks, disk=disk)
     store = HookStore(dict.fromkeys(engine.handlers), engine.events)
     store.swap(strictly(engine, loaded.hooks) if strict else loaded.hooks)
-    return LoadedProject(loaded, None if files is not None else engine.trust, store)
+    return LoadedProject(loaded, None if files is not None else engine.trust, store, HookGuards(loaded.hooks))
 
 
 def hooks_for(

@@ -4,7 +4,6 @@ guards."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.disk import DISK, Disk
@@ -15,35 +14,13 @@ from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
     from hookline.config.protection.calls import CallReader
-    from hookline.config.protection.protected_paths import Protected, ProtectedWrite
+    from hookline.config.protection.protected_paths import Protected
     from hookline.dialects.dialect import Dialect
     from hookline.hook.call.find_project import CallProject
 
 
-class ProjectProtection(Struct, frozen=True, eq=False):
-    """The protected files of one project, as long as its hooks are these and links stay the same."""
-
-    hooks: Sequence[Hook]
-    reader: "CallReader"
-    #: A worktree may lie in an agent's directory; its files are the project's all the same.
-    worktree: str
-
-
-def protection_in(
-    project: "CallProject", hooks: Sequence[Hook], env: Mapping[str, str], disk: Disk
-) -> ProjectProtection:
-    from hookline.config.protection.calls import CallReader, worktree_of
-
-    protected = _protected(project, hooks, env, disk)
-    return ProjectProtection(hooks, CallReader(protected), worktree_of(project.cwd, disk))
-
-
 def protect(
-    outcome: Outcome,
-    parsed: Parsed,
-    dialect: "Dialect",
-    cwd: str,
-    protection: Callable[[], ProjectProtection],
+    outcome: Outcome, parsed: Parsed, dialect: "Dialect", cwd: str, reader: "Callable[[], CallReader]"
 ) -> Outcome:
     """Add a question about an edit of a protected file to the outcome. A hook's denial is stronger, its allow
     is not.
@@ -51,9 +28,12 @@ def protect(
     An agent that cannot ask at this event denies the call, through its wire. Where the agent asks already, no
     hook may answer for the user.
     """
-    if outcome.blocked or parsed.event not in (PRE_TOOL_USE, PERMISSION_REQUEST):
+    tool: Any = getattr(parsed.payload, "tool_name", None)
+    if outcome.blocked or parsed.event not in (PRE_TOOL_USE, PERMISSION_REQUEST) or not isinstance(tool, str):
         return outcome
-    hit = _edited(outcome, parsed, dialect, cwd, protection)
+    updated: Any = outcome.updated_input
+    arguments: Any = updated if updated is not None else getattr(parsed.payload, "tool_input", None)
+    hit = reader().written_by_call(tool, arguments, cwd, dialect.own_tools)
     if hit is None:
         return outcome
     if parsed.event is PERMISSION_REQUEST:
@@ -64,30 +44,18 @@ def protect(
 def names_protected(texts: Sequence[object], project: "CallProject", env: Mapping[str, str]) -> bool:
     """Return True if arguments that the agent cut off name a protected file: then they cannot be passed
     unseen."""
-    protected = _protected(project, (), env, DISK)
+    protected = protected_for(project, (), env, DISK)
     return any(isinstance(text, str) and protected.mentioned(text) for text in texts)
 
 
-def _edited(
-    outcome: Outcome,
-    parsed: Parsed,
-    dialect: "Dialect",
-    cwd: str,
-    protection: Callable[[], ProjectProtection],
-) -> "ProtectedWrite | None":
-    tool: Any = getattr(parsed.payload, "tool_name", None)
-    arguments: Any = getattr(parsed.payload, "tool_input", None)
-    if outcome.updated_input is not None:
-        arguments = outcome.updated_input
-    if not isinstance(tool, str):
-        return None
-    found = protection()
-    return found.reader.written_by_call(tool, arguments, cwd, found.worktree, dialect.own_tools)
-
-
-def _protected(
+def protected_for(
     project: "CallProject", hooks: Sequence[Hook], env: Mapping[str, str], disk: Disk
 ) -> "Protected":
+    """List the protected paths of a project with these hooks."""
+    from hookline.config.protection.calls import worktree_of
     from hookline.config.protection.protected_paths import configuring_names, protected_in
 
-    return protected_in((project.cwd, project.directory, project.root), env, hooks, configuring_names(), disk)
+    directories = (project.cwd, project.directory, project.root)
+    return protected_in(directories, env, hooks, configuring_names(), disk).within(
+        worktree_of(project.cwd, disk)
+    )

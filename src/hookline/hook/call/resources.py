@@ -17,17 +17,20 @@ from hookline.engine.session import Session
 from hookline.handlers.registry import standard_handlers
 from hookline.hook.call.find_project import CallProject, find_project
 from hookline.hook.call.load_project import LoadedProject, load_project
-from hookline.hook.call.protect import ProjectProtection, protection_in
+from hookline.hook.call.protect import protected_for
+from hookline.jobs import jobs_path
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
 from hookline.model.hook import Hook
 from hookline.trust.sessions import SeenSession, SessionStore
 
 if TYPE_CHECKING:
+    from hookline.config.protection.calls import CallReader
     from hookline.dialects.entries import AskedHooks
     from hookline.hook.daemon.cache import DaemonCache
     from hookline.hook.daemon.journal import CallJournal, JournalFiles
     from hookline.hook.daemon.path_cache import PathCache
+    from hookline.shell import ShellReader
 
 T = TypeVar("T")
 
@@ -58,6 +61,11 @@ class CallResources:
     @cached_property
     def _redactor(self) -> Redactor:
         return Redactor(self.env)
+
+    @cached_property
+    def jobs_path(self) -> str:
+        """The file of durable hooks."""
+        return jobs_path(self.env)
 
     @cached_property
     def _journal_path(self) -> str:
@@ -96,10 +104,17 @@ class CallResources:
             engine.use_trust(found.trust)
         return found
 
-    def protection(self, project: CallProject, hooks: Sequence[Hook]) -> ProjectProtection:
-        """Return the files that no call may edit without a question."""
+    def call_reader(
+        self, project: CallProject, hooks: Sequence[Hook], shell: "Callable[[], ShellReader]"
+    ) -> "CallReader":
+        """Return a reader of calls that edit files which no call may edit without a question."""
+        from hookline.config.protection.calls import CallReader
+        from hookline.config.protection.protected_paths import home_in
+
+        # The result keeps the hooks: no other ones get their id as long as it is cached.
         key = "protection", project.cwd, project.directory, project.root, id(hooks)
-        return self._read(key, lambda disk: protection_in(project, hooks, self.env, disk))
+        find = partial(self._read, key, lambda disk: (protected_for(project, hooks, self.env, disk), hooks))
+        return CallReader(lambda: find()[0], home_in(self.env), shell)
 
     def recall(self, sessions: SessionStore, new: SeenSession) -> SeenSession | None:
         """Read the record of a session; errors go to `sessions`."""

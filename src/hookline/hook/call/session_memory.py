@@ -7,11 +7,10 @@ from msgspec.structs import replace
 
 from hookline.hook.call.find_project import CallProject
 from hookline.model.events import Capability
-from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Outcome, Vote
 from hookline.model.policy import Policy
 from hookline.model.wire import Parsed
-from hookline.trust.sessions import SeenSession, SessionStore, guards_of, missing_guards
+from hookline.trust.sessions import HookGuards, SeenSession, SessionStore, missing_guards
 
 if TYPE_CHECKING:
     from hookline.hook.call.resources import CallResources
@@ -53,9 +52,9 @@ class CallMemory:
         """Errors of reading and writing."""
         return self._sessions.problems
 
-    def add(self, project: CallProject, hooks: Sequence[Hook], trust: "Trust") -> None:
+    def add(self, project: CallProject, guards: HookGuards, trust: "Trust") -> None:
         """Compare the present guards with those the session had, and remember new ones."""
-        present, record = guards_of(hooks, trust), self._record
+        present, record = guards.present(trust), self._record
         directory = project.directory if project.in_project else ""
         if self._before is None or (not record.directory and project.directory == record.root):
             # Also if it began in a directory that has become a project meanwhile.

@@ -1,7 +1,6 @@
 """Run hooks for one call in the daemon: in its pool of processes, and only once the relay has agreed."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
 from hookline.handlers.process.pool import Processes
@@ -49,12 +48,6 @@ class SharedProcesses(Processes):
 
 def call_handlers(processes: Processes, env: Mapping[str, str], begin: Begin) -> Handlers:
     """Return all handlers, for a call with this environment."""
-    standard = standard_handlers(processes=processes, env=env)
-    return Handlers(
-        {kind: partial(_announced, standard, kind, begin) for kind in standard}, standard.protection
-    )
-
-
-def _announced(standard: Handlers, kind: str, begin: Begin) -> Handler:
-    handler = standard[kind]
-    return handler if kind in _WITHOUT_EFFECTS else Announced(handler, begin)
+    found = standard_handlers(processes=processes, env=env)
+    found.wrap = lambda made: made if made.kind in _WITHOUT_EFFECTS else Announced(made, begin)
+    return found

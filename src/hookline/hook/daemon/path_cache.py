@@ -9,7 +9,7 @@ import os
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, TypeVar
 
 from hookline.disk import Disk
@@ -137,19 +137,26 @@ class PathSnapshot:
 
     def holds(self) -> bool:
         """Return True if no path changed."""
-        if not self._missing.hold():
-            return False
+        looked: dict[str, os.stat_result] = {}
         for path, found in self._there.items():
-            if found is not None and _mark(path) != found:
+            if found is not None and _mark(path, looked=looked) != found:
                 return False
-        return all(_mark(path, listed=True) == found for path, found in self._listed.items())
+        for path, found in self._listed.items():
+            if _mark(path, listed=True) != found:
+                return False
+        return self._missing.hold(looked)
 
     def __len__(self) -> int:
         return len(self._there) + len(self._listed)
 
 
-def _mark(path: str, *, listed: bool = False, follow: bool = False) -> Mark:
-    """Return a mark that distinguishes a path from a replacement; for a link, also its target."""
+def _mark(
+    path: str, *, listed: bool = False, follow: bool = False, looked: dict[str, os.stat_result] | None = None
+) -> Mark:
+    """Return a mark that distinguishes a path from a replacement; for a link, also its target.
+
+    The status of a directory is added to `looked`.
+    """
     try:
         found = os.stat(path, follow_symlinks=follow)
     except (OSError, ValueError):
@@ -157,6 +164,8 @@ def _mark(path: str, *, listed: bool = False, follow: bool = False) -> Mark:
     facts = (found.st_mode, found.st_ino, found.st_dev, found.st_uid)
     if stat.S_ISDIR(found.st_mode) and not listed:
         # Files in it come and go; relevant ones are recorded separately.
+        if looked is not None:
+            looked[path] = found
         return (0, *facts)
     changed, touched = found.st_ctime_ns, found.st_mtime_ns
     own = (max(changed, touched), *facts, found.st_size, touched, changed)
@@ -184,17 +193,19 @@ class MissingPaths:
         else:
             self._directories.setdefault(above, _Directory()).missing[path] = None
 
-    def hold(self) -> bool:
-        """Return True if still nothing is there."""
+    def hold(self, looked: Mapping[str, os.stat_result]) -> bool:
+        """Return True if still nothing is there. `looked` has directories that were just looked at."""
         for path in self._single:
             if os.access(path, os.F_OK):
                 return False
         before = time.time_ns() - _TICK
         for path, directory in self._directories.items():
-            try:
-                found = os.stat(path)
-            except OSError:
-                return False
+            found = looked.get(path)
+            if found is None:
+                try:
+                    found = os.stat(path)
+                except OSError:
+                    return False
             mark = found.st_ino, found.st_dev, found.st_mtime_ns, found.st_ctime_ns
             if mark == directory.mark:
                 continue

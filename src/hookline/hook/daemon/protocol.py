@@ -56,7 +56,7 @@ class RelayReply(Struct, frozen=True):
 def read_request(body: bytes) -> RelayRequest:
     """Read the request that follows a header."""
     reader = _Reader(body)
-    version, directory = reader.text(), reader.text()
+    version, directory = reader.texts(2)
     words = tuple(reader.texts())
     env: dict[str, str] = {}
     for entry in reader.texts():
@@ -138,23 +138,21 @@ class _Reader:
             raise ProtocolError("it ends in the middle of a text")
         return self._body[start : self._at]
 
-    def text(self) -> str:
-        return self.content().decode("utf-8", "surrogateescape")
-
-    def texts(self) -> list[str]:
-        count = self.number()
+    def texts(self, count: int | None = None) -> list[str]:
+        """Return so many texts; without a number, as many as the number before them says."""
+        count = self.number() if count is None else count
         if count > _MOST_TEXTS:
             raise ProtocolError(f"{count:,} texts are too many")
-        # Like `text`, without three calls for each variable of an environment.
-        body, at, found = self._body, self._at, list[bytes]()
+        # Without further calls: an environment has many variables.
+        body, at, found = self._body, self._at, list[str]()
         for _ in range(count):
             start = at + _NUMBER.size
             at = start + int.from_bytes(body[at:start], "little")
-            found.append(body[start:at])
+            found.append(body[start:at].decode("utf-8", "surrogateescape"))
         if at > len(body):
             raise ProtocolError("it ends in the middle of a text")
         self._at = at
-        return [each.decode("utf-8", "surrogateescape") for each in found]
+        return found
 
     def end(self) -> None:
         if self._at != len(self._body):
