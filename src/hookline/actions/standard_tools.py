@@ -1,6 +1,7 @@
 """Define the tables of agents whose tools have canonical names, and of programs that embed Hookline."""
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -38,6 +39,16 @@ CANONICAL = ToolTable("hookline", MappingProxyType(_CANONICAL_NAMES), canonical=
 
 def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
     """Return the tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
+    return _host_table(declared) if declared else _undeclared_table()
+
+
+@cache
+def _undeclared_table() -> ToolTable:
+    """Return the table of every program that declares nothing, which Hookline's own commands are."""
+    return _host_table({})
+
+
+def _host_table(declared: Mapping[str, Tool]) -> ToolTable:
     from hookline.actions.usual_names import USUAL  # noqa: PLC0415 agents have tables of their own
 
     canonical = {

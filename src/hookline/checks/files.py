@@ -24,8 +24,15 @@ from hookline.trust.trust import Trust, only_tightens
 _UNKNOWN_EVENT: Final = re.compile(r"no event is called '([A-Za-z_]{1,80})'")
 #: How alike a name must be to a known event to be a misspelt one, not one of a later release.
 _MISSPELT: Final = 0.7
-_STEMS: Final = ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")
-_SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
+#: Names that people give to files with hooks; the last one is where a plugin has them.
+_SUSPECTS: Final = (
+    *(
+        f"{stem}.{suffix}"
+        for stem in ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")
+        for suffix in ("json", "jsonc", "json5", "toml", "yaml", "yml")
+    ),
+    "hooks/hooks.json",
+)
 
 
 def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
@@ -36,8 +43,9 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     for directory in dict.fromkeys([*upward(context.cwd), *([home] if home else ())]):
         for dialect in context.agents:
             beside = os.path.join(directory, dialect.directory)
-            suspects = list(_suspects(beside)) if dialect.directory and beside in searched_directories else []
-            suspects += [os.path.join(directory, name) for name in dialect.files_without_hooks]
+            suspects = [os.path.join(directory, name) for name in dialect.files_without_hooks]
+            if dialect.directory and beside in searched_directories:
+                suspects = [*(os.path.join(beside, name) for name in _SUSPECTS), *suspects]
             for file in suspects:
                 if file not in read and file not in loaded.searched and _has_hooks(file):
                     right = next((each for each in loaded.searched if os.path.dirname(each) == beside), None)
@@ -46,12 +54,6 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
                     message = f"{dialect.title} does not read hooks in this file, so they never run"
                     fix = f"move them to {right or dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)
-
-
-def _suspects(directory: str) -> Iterator[str]:
-    # The last one is where a plugin has its hooks.
-    names = [*(f"{stem}.{suffix}" for stem in _STEMS for suffix in _SUFFIXES), "hooks/hooks.json"]
-    yield from filter(os.path.isfile, (os.path.join(directory, name) for name in names))
 
 
 def _has_hooks(file: str) -> bool:

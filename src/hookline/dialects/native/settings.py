@@ -6,7 +6,6 @@ run, so that its policy decides; elsewhere it is dropped with its error.
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import msgspec
@@ -102,7 +101,6 @@ def _number(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) ->
     return value
 
 
-@cache
 def _tools() -> "ToolTable":
     """Return canonical names, and those of programs with undeclared tools."""
     from hookline.actions.standard_tools import host_table  # noqa: PLC0415 as above
