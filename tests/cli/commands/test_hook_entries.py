@@ -279,3 +279,16 @@ def test_a_wrong_name_says_the_nearest(tmp_path: Path) -> None:
     assert (ran.status, ran.stdout) == (1, "")
     assert "did you mean 'claude-code'?" in ran.stderr
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_missing_file_blocks_at_guards_alone(name: str, tmp_path: Path) -> None:
+    """An entry may name the file whose hooks it asks, and the file may be gone."""
+    own = dialect(name)
+    observed = next(each for each in own.call_events if not own.events[each].guards)
+    for event in (AGENTS[name].gate, observed):
+        words = ["hook", "--dialect", name, "--config", str(tmp_path / "gone.json"), event]
+        ran = run_cli(words, tmp_path, tmp_path)
+        assert "gone.json" in ran.stdout + ran.stderr
+        expected = own.wire.answer(event, Outcome(votes=(Vote("block", "no such file"),))).code
+        assert ran.status == (1 if event == observed else expected)

@@ -17,7 +17,7 @@ from hookline.hook.call.payload import CallError, read_input
 from hookline.hook.call.reply import with_lines, without_stdout
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Outcome
-from hookline.model.safe_text import one_line, printable
+from hookline.model.safe_text import printable
 from hookline.model.wire import HookReply
 
 if TYPE_CHECKING:
@@ -56,10 +56,7 @@ def answer_stdin(
     # An agent reads the answer and the errors: nobody but a person has them written to a terminal.
     by_hand = os.isatty(1) or os.isatty(2)
     engine = command_engine(caller=dialect, origin="hand" if by_hand else "", from_agent=True)
-    wrong = _unusable(engine, files, source) if files else None
-    if wrong is not None:
-        note(one_line(f"hookline hook: {wrong}", 500))
-        return BLOCKED
+    wrong = homeless or (_unusable(engine, files, source) if files else None)
     # Before the input is read: an agent may take its time to send it.
     event, began = words[0] if words else None, process_started()
     call = AgentCall(
@@ -74,7 +71,7 @@ def answer_stdin(
         started=lambda: began,
         pid=os.getpid(),
     )
-    raw = homeless or _input()
+    raw = wrong or _input()
     signalled: list[int] = []
     status = asyncio.run(_answer(call, raw, signalled))
     if relay and not signalled:
@@ -90,14 +87,14 @@ def answer_stdin(
     return status
 
 
-def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> str | None:
+def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> CallError | None:
     """Return why the files cannot be used; None if they can."""
     try:
         require_files(engine, files)
         if source is not None:
             engine.loader.name_files(files, source)
     except HooklineError as problem:
-        return str(problem)
+        return CallError(str(problem))
     return None
 
 
