@@ -163,7 +163,9 @@ class ExecJudge:
             if len(self._are_concerned) >= _MOST_REMEMBERED:
                 self._are_concerned.clear()
             concerns = [self._concerned_by((name,), options) for name in self._names(facts)]
-            known = any(one.runs or one.judges for one in concerns) or (self._about_git and self._is_git(facts))
+            known = any(one.runs or one.judges for one in concerns) or (
+                self._about_git and self._is_git(facts)
+            )
             self._are_concerned[key] = known
         return known or bool(facts.interpreter) or _may_hold_more(text)
 
