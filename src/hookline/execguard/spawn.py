@@ -24,6 +24,12 @@ _ROOM: Final = 1024
 _IGNORED: Final = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
+_REHEARSED: Final = SupervisedCommand(
+    argv=("cat",), program="/bin/cat", env={f"NAME_{at}": "x" * 40 for at in range(40)}, cwd="/"
+)
+_Strings = ctypes.Array[ctypes.c_char_p]
+
+
 class Spawning:
     """A command that is being started."""
 
@@ -60,6 +66,8 @@ class Spawning:
         finally:
             self._filtered.set()
         try:
+            # Once for nothing: the pages that it needs are copied now, and not when a command waits.
+            _arguments(_REHEARSED)
             self.errno = self._spawn(*self._take())
         except Exception as error:  # noqa: BLE001 - the other thread reports it
             self.error = error
@@ -84,14 +92,18 @@ class Spawning:
         for number, descriptor in enumerate(streams):
             c.posix_spawn_file_actions_adddup2(self._actions, descriptor, number)
         try:
-            argv = _strings([os.fsencode(word) for word in job.argv])
-            env = _strings([os.fsencode(f"{name}={value}") for name, value in _environment(job).items()])
-            program = os.fsencode(job.program)
+            program, argv, env = _arguments(job)
             return c.posix_spawn(ctypes.byref(pid), program, self._actions, self._attributes, argv, env)
         except (ValueError, UnicodeEncodeError):
             return errno.EINVAL
         finally:
             self.pid = pid.value
+
+
+def _arguments(job: SupervisedCommand) -> tuple[bytes, _Strings, _Strings]:
+    """Return program, arguments and variables as the kernel takes them. Raises ValueError."""
+    env = [os.fsencode(f"{name}={value}") for name, value in _environment(job).items()]
+    return os.fsencode(job.program), _strings([os.fsencode(word) for word in job.argv]), _strings(env)
 
 
 def _environment(job: SupervisedCommand) -> dict[str, str]:
@@ -101,7 +113,7 @@ def _environment(job: SupervisedCommand) -> dict[str, str]:
     return {**job.env, "RES_OPTIONS": f"{job.env.get('RES_OPTIONS', '')} use-vc".strip()}
 
 
-def _strings(texts: list[bytes]) -> "ctypes.Array[ctypes.c_char_p]":
+def _strings(texts: list[bytes]) -> _Strings:
     if any(b"\0" in text for text in texts):
         raise ValueError("a text holds a NUL character")
     return (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
