@@ -125,7 +125,7 @@ class FactReader:
     def _where(tid: int, path: str, below: str) -> str:
         """Return a path by which this process reaches the file that the task means."""
         if path.startswith("/"):
-            own = _OWN.match(path)
+            own = _OWN.match(path) if path.startswith(("/proc/", "/dev/")) else None
             if own is not None:
                 rest = path[own.end() :]
                 return f"/proc/{tid}{'/fd' if own[0] == '/dev/fd' else ''}{rest}"
@@ -249,7 +249,8 @@ def _texts(memory: int, address: int, width: int) -> tuple[str, ...]:
     form = "Q" if width == 8 else "I"
     found: list[str] = []
     while len(found) < _MOST_ARGUMENTS:
-        part = os.pread(memory, 64 * width, address)
+        # Most commands have few arguments.
+        part = os.pread(memory, (64 if found else 8) * width, address)
         count = len(part) // width
         if not count:
             raise ValueError("the arguments of the exec have no end")

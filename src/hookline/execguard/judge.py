@@ -140,7 +140,7 @@ class ExecJudge:
         names = self._named()
         self._known = _KnownPrograms(names, rules.path)
         self._about_git = "git" in names
-        self._names_of: dict[tuple[object, ...], tuple[str, ...]] = {}
+        self._are_concerned: dict[tuple[object, ...], bool] = {}
         self._concerned_by = lru_cache(_MOST_REMEMBERED)(self._find_concern)
         # Loads what the first exec would have to wait for.
         self.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
@@ -151,8 +151,23 @@ class ExecJudge:
         return os.path.basename(facts.path if named else facts.real)
 
     def is_concerned(self, facts: ExecFacts) -> bool:
-        """Return False if nothing can be about a program, whatever directory it is started in."""
-        return any(map(self._may_concern, self._spellings(facts))) or self.depends_on_surroundings(facts)
+        """Return False if nothing can be about a program, whatever directory it is started in.
+
+        That is remembered of its file and its names. It may be more than `finding` asks.
+        """
+        text = " ".join(facts.argv[1:])
+        options = _may_have_options(text)
+        key = facts.argv[:1], facts.path, facts.real, facts.identity, options
+        known = self._are_concerned.get(key)
+        if known is None:
+            if len(self._are_concerned) >= _MOST_REMEMBERED:
+                self._are_concerned.clear()
+            concerns = [self._concerned_by((name,), options) for name in self._names(facts)]
+            known = any(one.runs or one.judges for one in concerns) or (
+                self._about_git and self._is_git(facts)
+            )
+            self._are_concerned[key] = known
+        return known or bool(facts.interpreter) or _may_hold_more(text)
 
     def finding(self, facts: ExecFacts) -> ExecFinding | None:
         """Return the strongest rule or guard that is about this exec: a denial, else a question."""
@@ -186,10 +201,6 @@ class ExecJudge:
         """Judge one spelling of a command."""
         judges, reading = self.concerned(words)
         return self.judged_by(judges, reading, shlex.join(words), cwd) if judges else None
-
-    def _may_concern(self, words: tuple[str, ...]) -> bool:
-        judges, runs = self._concern(words)
-        return runs or judges != 0
 
     def concerned(self, words: tuple[str, ...]) -> tuple[int, ShellReading]:
         """Return which rules and guards can be about a command or about what it runs, as bits; and what that is."""
@@ -228,9 +239,9 @@ class ExecJudge:
 
     def _concern(self, words: tuple[str, ...]) -> _Concern:
         text = " ".join(words[1:])
-        if "\n" in text or "#include" in text:
-            return self._all  # a word may be code, or name files
-        return self._concerned_by(head_of(words), "-" in text or "+" in text or HOLE in text)
+        if _may_hold_more(text):
+            return self._all
+        return self._concerned_by(head_of(words), _may_have_options(text))
 
     def _find_concern(self, head: tuple[str, ...], options: bool) -> _Concern:
         """Find which rules and guards can be about commands that begin with these words, and may have `options`."""
@@ -265,23 +276,17 @@ class ExecJudge:
         if facts.interpreter_argv:
             yield facts.interpreter_argv
 
-    def _names(self, facts: ExecFacts) -> tuple[str, ...]:
-        """Return the names of a program: as it was called, and those that its file has. They stay as it does."""
-        key = facts.argv[:1], facts.path, facts.real, facts.identity
-        found = self._names_of.get(key)
-        if found is None:
-            names = dict.fromkeys((*facts.argv[:1], facts.path, base_name(facts.real)))
-            # Some programs are wrapped by a script of their name: valgrind.bin.
-            names |= dict.fromkeys(name.removesuffix(".bin") for name in [*names])
-            if facts.identity is not None:
-                names |= dict.fromkeys(self._known.names(facts.identity, facts.where))
-            by_base: dict[str, str] = {}
-            for name in filter(None, names):
-                by_base.setdefault(base_name(name), name)
-            if len(self._names_of) >= _MOST_REMEMBERED:
-                self._names_of.clear()
-            found = self._names_of[key] = (*by_base.values(),)
-        return found
+    def _names(self, facts: ExecFacts) -> Iterable[str]:
+        """Return the names of a program: as it was called, and those that its file has."""
+        names = dict.fromkeys((*facts.argv[:1], facts.path, base_name(facts.real)))
+        # Some programs are wrapped by a script of their name: valgrind.bin.
+        names |= dict.fromkeys(name.removesuffix(".bin") for name in [*names])
+        if facts.identity is not None:
+            names |= dict.fromkeys(self._known.names(facts.identity, facts.where))
+        by_base: dict[str, str] = {}
+        for name in filter(None, names):
+            by_base.setdefault(base_name(name), name)
+        return by_base.values()
 
     def _named(self) -> set[str]:
         """Return the programs that rules and guards name."""
@@ -296,6 +301,15 @@ class ExecJudge:
                 found.update(flow.by_program)
             found.update(guard.policy.by_program)
         return {name for name in found if name != SEVERAL and "*" not in name}
+
+
+def _may_have_options(text: str) -> bool:
+    return "-" in text or "+" in text or HOLE in text
+
+
+def _may_hold_more(text: str) -> bool:
+    """Return True if a word may be code, or name files in its lines."""
+    return "\n" in text or "#include" in text
 
 
 def _may_match(rule: PermissionRule, head: tuple[str, ...], options: bool) -> bool:

@@ -15,6 +15,9 @@ LONGEST_MESSAGE: Final = 160 * 1024
 #: Characters of an argv in a message: it is for people and hooks. Supervisors judge all of it.
 _LONGEST_SHOWN: Final = 32 * 1024
 
+#: To a zygote: take rules, and fork a supervisor, which will have a network wall or none.
+TAKE_RULES, FORK, FORK_FOR_NETWORK = b"R", b"F", b"N"
+
 Mode = Literal["verify", "notify"]
 
 
@@ -152,13 +155,18 @@ def sealed(record: Struct) -> int:
     rest = memoryview(msgspec.json.encode(record))
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-    os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
 
+def whole(descriptor: int) -> bytes:
+    """Return the contents of such a file, and close it."""
+    found = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    os.close(descriptor)
+    return found
+
+
 def job_in(descriptor: int) -> SupervisedCommand:
-    with open(descriptor, "rb") as file:
-        return _jobs.decode(file.read())
+    return _jobs.decode(whole(descriptor))
 
 
 def send(channel: socket.socket, message: bytes, descriptors: Sequence[int] = ()) -> None:

@@ -11,7 +11,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from hookline.execguard.judge import ExecRules
-from hookline.execguard.messages import SupervisedCommand, receive, sealed, send
+from hookline.execguard.messages import (
+    FORK,
+    FORK_FOR_NETWORK,
+    TAKE_RULES,
+    SupervisedCommand,
+    receive,
+    sealed,
+    send,
+)
 from hookline.handlers.process.early_status import EarlyStatus
 from hookline.handlers.process.spawn import Child, Mark, Pipes, Started, explained, find_program
 from hookline.model.raw import Failed
@@ -33,6 +41,7 @@ class Supervisors:
         self._control: socket.socket | None = None
         self._rules: ExecRules | None = None
         self._next: tuple[int, socket.socket] | None = None
+        self._network = False
         self._owner = os.getpid()
         # It is prepared in another thread, because an interpreter takes long to start.
         self._lock = threading.RLock()
@@ -74,7 +83,7 @@ class Supervisors:
         """Let a supervisor run a command with these streams; return its process, its channel and the socket for its
         early status. Raises OSError."""
         with self._lock:
-            self._prepare(rules)
+            self._prepare(rules, network=job.network is not None)
             pid, channel = self._take()
         described = sealed(job)
         early, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -88,7 +97,7 @@ class Supervisors:
     def prepare(self, rules: ExecRules) -> None:
         """Have a supervisor ready before the first command needs one. Raises OSError."""
         with self._lock:
-            self._prepare(rules)
+            self._prepare(rules, network=self._network)
             if self._next is None:
                 self._next = self._fork()
 
@@ -112,18 +121,19 @@ class Supervisors:
             self._zygote = None
         self._rules = None
 
-    def _prepare(self, rules: ExecRules) -> None:
+    def _prepare(self, rules: ExecRules, *, network: bool) -> None:
         if self._zygote is None or self._zygote.poll() is not None or self._owner != os.getpid():
             self._begin()
+        if self._next is not None and (rules != self._rules or network != self._network):
+            # It was forked with the rules of before, or for other walls.
+            self._next[1].close()
+            os.waitpid(self._next[0], 0)
+            self._next = None
+        self._network = network
         if rules != self._rules and self._control is not None:
-            if self._next is not None:
-                # It was forked with the rules of before.
-                self._next[1].close()
-                os.waitpid(self._next[0], 0)
-                self._next = None
             described = sealed(rules)
             try:
-                send(self._control, b"R", (described,))
+                send(self._control, TAKE_RULES, (described,))
             finally:
                 os.close(described)
             self._rules = rules
@@ -160,7 +170,7 @@ class Supervisors:
             raise OSError("the supervisors are closed")
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            send(self._control, b"F", (theirs.fileno(),))
+            send(self._control, FORK_FOR_NETWORK if self._network else FORK, (theirs.fileno(),))
             message, _descriptors = receive(self._control)
         except BaseException:
             ours.close()

@@ -12,7 +12,7 @@ import select
 import shlex
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -54,6 +54,11 @@ _UNVERIFIABLE: Final = ExecFinding(
 )
 
 
+#: Waits for a command, and returns it with its streams.
+TakesJob = Callable[[], tuple[SupervisedCommand, Sequence[int]]]
+_NO_JOB: Final = SupervisedCommand(argv=(), program="", env={}, cwd="/")
+
+
 class _Waiting(NamedTuple):
     """An exec that the engine was asked about: it waits for an answer, or it is stopped after the exec."""
 
@@ -79,26 +84,25 @@ class Supervisor:
     """The supervisor of one command."""
 
     def __init__(
-        self, judge: ExecJudge, job: SupervisedCommand, channel: socket.socket, streams: tuple[int, int, int]
+        self, judge: ExecJudge, channel: socket.socket, take: TakesJob, *, network: bool = False
     ) -> None:
+        """Take what waits for the command; `network` if it will run behind a network wall."""
         machine = kernel.machine()
         if machine is None:
             raise OSError(errno.ENOSYS, "this machine is not known")
         self._machine = machine
         self._judge = judge
-        self._job = job
         self._channel = channel
-        self._streams = streams
-        self._verify = job.mode == "verify"
+        self._take = take
+        self._network = network
+        self._job = _NO_JOB
+        self._streams: Sequence[int] = ()
+        self._verify = True
         self._facts = FactReader(machine)
         self._connections: Connections | None = None
-        if job.network is not None:
-            from hookline.execguard.walls import network  # noqa: PLC0415 few commands have walls
-
-            self._connections = network.Connections(job.network)
         self._listener = self._stops = -1
         self._pid = 0
-        self._first = job.trusts_first
+        self._first = True
         self._status: int | None = None
         self._early: dict[int, int] = {}
         self._traced: dict[int, _Traced] = {}
@@ -109,10 +113,9 @@ class Supervisor:
         self._said: set[tuple[str, str]] = set()
 
     def run(self) -> int:
-        """Run the command to its end; return its status as `wait` has it."""
-        self._prepare()
-        program = guard_filter(self._machine, network=self._connections is not None)
-        spawning = Spawning(self._job, program, self._streams, self._walls)
+        """Wait for the command and run it to its end; return its status as `wait` has it."""
+        kernel.become_subreaper()
+        spawning = Spawning(guard_filter(self._machine, network=self._network), self._accept)
         # As a descriptor: a handler would cost as much as the rest of what is done about a stop.
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGCHLD,))
         self._stops = kernel.signal_descriptor(signal.SIGCHLD)
@@ -123,17 +126,22 @@ class Supervisor:
             self._listener = spawning.begin()
             kernel.wake_in_place(self._listener)
         except OSError as error:
+            self._take()
             self._say(Problem(refusal(error)))
             return 126 << 8
         react: dict[int, Callable[[int], bool]] = {
             self._listener: self._on_listener,
-            self._channel.fileno(): self._on_channel,
             self._stops: self._on_stops,
             spawning.done: lambda _events: self._began(spawning),
         }
+        poll = select.poll()
+        for descriptor in react:
+            poll.register(descriptor, select.POLLIN)
+        # Until then the other thread reads the channel.
+        poll.poll()
+        react[self._channel.fileno()] = self._on_channel
         if self._connections is not None:
             react[self._connections.denials] = self._on_denials
-        poll = select.poll()
         for descriptor in react:
             poll.register(descriptor, select.POLLIN)
         while self._status is None or (self._job.outlives and self._listener in react):
@@ -143,6 +151,29 @@ class Supervisor:
                     del react[descriptor]
             self._let_go()
         return self._status
+
+    def _accept(self) -> tuple[SupervisedCommand, Sequence[int]]:
+        """Wait for the command, in the thread that will start it. Before it does, nothing happens in the other one."""
+        job, self._streams = self._take()
+        self._job, self._verify, self._first = job, job.mode == "verify", job.trusts_first
+        os.chdir(job.cwd)
+        if job.number:
+            resource.setrlimit(_RLIMIT_LOCKS, (job.number, resource.RLIM_INFINITY))
+        for thread in (0, os.getpid()) if job.batch else ():
+            os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
+        if job.files is not None:
+            from hookline.execguard.walls.landlock import restrict  # noqa: PLC0415 few commands have walls
+
+            restrict(job.files)
+        if job.network is not None:
+            from hookline.execguard.walls import network  # noqa: PLC0415 see above
+            from hookline.execguard.walls.landlock import forbid_connecting  # noqa: PLC0415 see above
+
+            if not self._network:
+                raise OSError(errno.EINVAL, "it has no filter for the network wall")
+            self._connections = network.Connections(job.network)
+            forbid_connecting()
+        return job, self._streams
 
     def _on_listener(self, events: int) -> bool:
         """Return False when no process of the tree is left."""
@@ -168,29 +199,12 @@ class Supervisor:
         self._wait_for_children()
         return True
 
-    def _prepare(self) -> None:
-        job = self._job
-        kernel.become_subreaper()
-        os.chdir(job.cwd)
-        if job.number:
-            resource.setrlimit(_RLIMIT_LOCKS, (job.number, resource.RLIM_INFINITY))
-        if job.batch:
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-
-    def _walls(self) -> None:
-        if self._job.files is not None:
-            from hookline.execguard.walls.landlock import restrict  # noqa: PLC0415 few commands have walls
-
-            restrict(self._job.files)
-        if self._job.network is not None:
-            from hookline.execguard.walls.landlock import forbid_connecting  # noqa: PLC0415 see above
-
-            forbid_connecting()
-
     def _began(self, spawning: Spawning) -> bool:
         # The command has its own copies: ours would keep its readers waiting.
         for descriptor in self._streams:
             os.close(descriptor)
+        if spawning.error is not None:
+            raise spawning.error
         if spawning.errno:
             if not (spawning.errno == errno.EPERM and self._denials):  # else the denial says why
                 self._say(Problem(f"{self._job.program!r}: {os.strerror(spawning.errno)}"))

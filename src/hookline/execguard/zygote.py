@@ -9,16 +9,26 @@ import gc
 import os
 import signal
 import socket
-import threading
+from collections.abc import Sequence
 from typing import Final, NoReturn
 
 import msgspec
 
 from hookline.execguard.facts import ExecFacts
-from hookline.execguard.filter import guard_filter
 from hookline.execguard.judge import ExecJudge, ExecRules
-from hookline.execguard.kernel import libc, machine, signal_descriptor
-from hookline.execguard.messages import Problem, SupervisedCommand, encoded, job_in, receive, sealed, send
+from hookline.execguard.kernel import libc
+from hookline.execguard.messages import (
+    FORK_FOR_NETWORK,
+    TAKE_RULES,
+    Problem,
+    SupervisedCommand,
+    encoded,
+    job_in,
+    receive,
+    sealed,
+    send,
+    whole,
+)
 from hookline.execguard.supervisor import Supervisor
 
 #: By machine: the number of clone, and True if the address for the thread's id comes before the one for its storage.
@@ -35,9 +45,8 @@ def serve(control: socket.socket) -> NoReturn:
         message, descriptors = receive(control)
         if not message:
             os._exit(0)
-        if message[:1] == b"R":
-            with open(descriptors[0], "rb") as file:
-                judge = ExecJudge(_rules.decode(file.read()))
+        if message == TAKE_RULES:
+            judge = ExecJudge(_rules.decode(whole(descriptors[0])))
             gc.collect()
             gc.freeze()
             continue
@@ -45,7 +54,7 @@ def serve(control: socket.socket) -> NoReturn:
         if pid == 0:
             control.close()
             gc.disable()  # it lives as long as a command
-            _supervise(judge, socket.socket(fileno=descriptors[0]))
+            _supervise(judge, socket.socket(fileno=descriptors[0]), network=message == FORK_FOR_NETWORK)
         os.close(descriptors[0])
         send(control, b"%d" % pid)
 
@@ -53,26 +62,31 @@ def serve(control: socket.socket) -> NoReturn:
 def supervise_one(channel: socket.socket) -> NoReturn:
     """Take rules and a job, and supervise that command with the standard streams of this process."""
     _message, descriptors = receive(channel)
-    with open(descriptors[0], "rb") as file:
-        judge = ExecJudge(_rules.decode(file.read()))
+    judge, job = ExecJudge(_rules.decode(whole(descriptors[0]))), job_in(descriptors[1])
     status = 126 << 8
     try:
-        status = Supervisor(judge, job_in(descriptors[1]), channel, (0, 1, 2)).run()
+        network = job.network is not None
+        status = Supervisor(judge, channel, lambda: (job, (0, 1, 2)), network=network).run()
     finally:
         _end_as(status)
 
 
-def _supervise(judge: ExecJudge, channel: socket.socket) -> NoReturn:
+def _supervise(judge: ExecJudge, channel: socket.socket, *, network: bool) -> NoReturn:
     """Wait for a job and run it; end as the command does."""
     status = 126 << 8
+    descriptors: list[int] = []
+
+    def take() -> tuple[SupervisedCommand, Sequence[int]]:
+        message, taken = receive(channel)
+        if not message:
+            os._exit(0)
+        descriptors.extend(taken)
+        return job_in(taken[0]), taken[1:4]
+
     try:
         os.setsid()
         _touch(judge)
-        message, descriptors = receive(channel)
-        if not message:
-            os._exit(0)
-        job = job_in(descriptors[0])
-        status = Supervisor(judge, job, channel, (descriptors[1], descriptors[2], descriptors[3])).run()
+        status = Supervisor(judge, channel, take, network=network).run()
         if os.WIFEXITED(status):
             # The death of a process takes longer than the rest of a small command.
             send(socket.socket(fileno=descriptors[4]), b"S%d" % os.WEXITSTATUS(status))
@@ -90,12 +104,6 @@ def _touch(judge: ExecJudge) -> None:
     judge.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
     encoded(Problem(""))
     job_in(sealed(SupervisedCommand(argv=("cat",), program="/bin/cat", env={}, cwd="/")))
-    if (known := machine()) is not None:
-        guard_filter(known)
-    os.close(signal_descriptor(signal.SIGCHLD))
-    thread = threading.Thread(target=libc)
-    thread.start()
-    thread.join()
     gc.collect(0)
 
 

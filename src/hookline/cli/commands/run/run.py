@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hookline.agent.settings import read_settings
 from hookline.cli.commands.run.command import NOT_FOUND, WIDEST, FollowedCommand
@@ -94,17 +94,22 @@ def decider_in(
     quiet: bool = False,
 ) -> SessionDecider:
     """Return who decides by the rules and guards of a directory, as its files are now."""
+    found = rules_in(engine, directory, quiet=quiet)
+    session = engine.session(session_id or "run", cwd=directory, attended=attended)
+    return SessionDecider(session, (*found[0], *deny), (*found[1], *ask))
+
+
+def rules_in(engine: Engine, directory: str, *, quiet: bool) -> tuple[Sequence[RuleRow], Sequence[RuleRow]]:
+    """Load the guards of a directory, and return its rules that deny and that ask, as its files are now."""
     loaded = engine.load(directory)
     reader = RuleReader(home=engine.env.get("HOME", ""))
     settings = read_settings(directory, engine.env, reader, engine.trust)
     if not quiet:
         report_diagnostics((*loaded.diagnostics, *settings.diagnostics, *settings.unreadable))
-    session = engine.session(session_id or "run", cwd=directory, attended=attended)
     layers = settings.layers.values()
-    return SessionDecider(
-        session,
-        (*_rows(rule for layer in layers for rule in layer.deny), *deny),
-        (*_rows(rule for layer in layers for rule in layer.ask), *ask),
+    return (
+        _rows(rule for layer in layers for rule in layer.deny),
+        _rows(rule for layer in layers for rule in layer.ask),
     )
 
 

@@ -22,13 +22,13 @@ from msgspec.structs import replace
 
 from hookline import __version__
 from hookline.cli.commands.run.command import CANNOT_RUN, NOT_FOUND, FollowedCommand
-from hookline.cli.commands.run.run import decider_in, run_alone
+from hookline.cli.commands.run.run import decider_in, rules_in, run_alone
 from hookline.cli.engines import command_engine
 from hookline.cli.output import note
 from hookline.config.home import HomeError, home_by_hand, projects_here
 from hookline.dialects.registry import standard_dialects
 from hookline.execguard.guard import SessionDecider
-from hookline.execguard.judge import ExecRules
+from hookline.execguard.judge import ExecRules, RuleRow
 from hookline.execguard.messages import Denied, ExecQuestion, Reply, SupervisedCommand, receive
 from hookline.execguard.probe import Level, capabilities
 from hookline.execguard.ready import Supervisors
@@ -315,9 +315,11 @@ class _Server:
                 return
             # What the agent starts was judged by its line; what a guarded command asks for was not.
             is_agents = _facts_of(process) == (b"%d" % self._agent, *_facts_of("self")[1:])
+            # Meanwhile the relay compares how both are confined.
+            rules = rules_in(self._engine, self._directory, quiet=True) if is_agents else None
             request = await _read(connection, streams)
             refused = frame(REFUSED, b"version")
-            reply = await self._answer(connection, request, streams) if is_agents else refused
+            reply = refused if rules is None else await self._answer(connection, request, streams, *rules)
             await asyncio.get_running_loop().sock_sendall(connection, reply)
         except (OSError, ProtocolError, ValueError):
             pass  # the shell is gone, or it was none
@@ -326,14 +328,20 @@ class _Server:
             for descriptor in streams:
                 os.close(descriptor)
 
-    async def _answer(self, connection: socket.socket, request: RelayRequest, streams: list[int]) -> bytes:
+    async def _answer(
+        self,
+        connection: socket.socket,
+        request: RelayRequest,
+        streams: list[int],
+        deny: Sequence[RuleRow],
+        ask: Sequence[RuleRow],
+    ) -> bytes:
         words = request.words
         shell = _Shell(words[2] if len(words) > 2 else "", words[4:], request.env, request.directory)
         if request.version != __version__ or shell.name not in SHELLS or not shell.program or not shell.cwd:
             return frame(REFUSED, b"version")
-        decider = _LineDecider(
-            decider_in(self._engine, self._directory, shell.session, quiet=True), shell.line
-        )
+        session = self._engine.session(shell.session or "run", cwd=self._directory, attended=False)
+        decider = _LineDecider(SessionDecider(session, deny, ask), shell.line)
         job, rules = shell.job(decider, self.level), decider.rules
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(connection, answer_frame(BEGINS, _LOST))
