@@ -47,9 +47,10 @@ those of `pwsh -c`, in the same way; a file that they name counts in doubt.
 Guards judge one call at a time, but an earlier call may have written what this one runs. So they read the files that a
 line runs: a script that it names, the targets of a makefile, one script of a package, a hook of git, the module of
 `python3 -m`. They read files that were changed within the last hour, as older ones are the project's own, and the
-settings of git that decide what a line does, such as an alias or `remote.origin.push`, whenever those were made. What
-they find there they ask about; `code=deny` makes it a denial. `delete-recursive` does not read them: scripts of
-projects delete what they built. A script longer than 8 KB is searched like code of other languages. What a script
+settings of git that decide what a line does, such as an alias or `remote.origin.push`, whenever those were made, in
+every file that git would read. Settings that cannot be read count as the worst that they could say. What guards find
+there they ask about; `code=deny` makes it a denial. `delete-recursive` does not read them: scripts of projects delete
+what they built. A script longer than 8 KB is searched like code of other languages. What a script
 loads by a name that it puts together, and what a program does, only
 [the exec guard](../explanation/exec-guard.md) sees.
 

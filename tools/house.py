@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tools import house_files as files
-from tools.house_programs import broken_rows
+from tools.house_programs import broken_rows, listed_programs
 
 #: The steps of each path of house_paths.
 _PATHS = {
@@ -47,6 +47,7 @@ def laws() -> Iterator[Law]:
     yield Law("no function body in two dialects", files.shared_bodies())
     yield Law("a public class name has one meaning", files.doubled_names())
     yield Law("each program has one row, and no option is declared twice", broken_rows())
+    yield Law("programs and options are listed in rows only", listed_programs(files.PACKAGE))
 
 
 def figures() -> Iterator[Figure]:

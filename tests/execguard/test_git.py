@@ -9,11 +9,11 @@ import pytest
 from hookline import Engine
 from hookline.engine.host.tool import ApprovalRequest
 from hookline.events import PRE_TOOL_USE
-from hookline.execguard.git.commands import spelled_out
-from hookline.execguard.git.settings import GitFiles, UnknownSettingsError, parse_settings
+from hookline.execguard.git_commands import spelled_out
 from hookline.execguard.messages import FileWall
 from hookline.execguard.supervision import Walls
 from hookline.guards import guard as builtin_guard
+from hookline.guards.git_settings import GitFiles
 from tests.execguard.guarded import needs_verify, run
 from tests.execguard.room import Attack, Room, attacks, play
 
@@ -131,29 +131,6 @@ def test_settings_that_cannot_be_read_are_judged_as_the_worst(tmp_path: Path) ->
 
     assert found.words == ("git", "push", "--mirror", "origin")
     assert "not a regular file" in found.why
-
-
-def test_the_format_of_git_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "c"
-    file.write_text(
-        '\ufeff# a\n[core]\n\tbare = false ; b\n[remote "a\\"b \\\\ c"] push = "+x  y"  # c\n\tmirror\n'
-        '[Section.Sub]\r\n\tKey = one \\\n  two\\tthree "#4" \r\n[alias]\n  p = "push \\"-f\\""\n',
-        encoding="utf-8",
-    )
-    said = subprocess.run(
-        ["git", "config", "--file", file, "--list", "-z"], capture_output=True, check=True, text=True
-    ).stdout.split("\0")
-    expected = [(one.partition("\n")[0], one.partition("\n")[2] or "true") for one in said if one]
-
-    text = file.read_text(encoding="utf-8").removeprefix("\ufeff")
-    found = [
-        (f"{section}.{sub}.{name}" if sub else f"{section}.{name}", value)
-        for section, sub, name, value in parse_settings(text, "c")
-    ]
-
-    assert found == expected
-    with pytest.raises(UnknownSettingsError):
-        list(parse_settings("[x\n", "c"))
 
 
 def _guarded(engine: Engine) -> None:

@@ -43,6 +43,25 @@ _CASES: dict[str, tuple[dict[str, str], str, str]] = {
     "another alias": ({".git/config": "[alias]\n\tp = push -f\n"}, "git push", ""),
     "a refspec": ({".git/config": '[remote "origin"]\n\tpush = +main\n'}, "git push origin", "force-push"),
     "a mirror": ({".git/config": '[remote "origin"]\n\tmirror = true\n'}, "git push", "force-push"),
+    "an included alias": (
+        {".git/config": "[include]\n\tpath = ../more\n", "more": "[alias]\n\tp = push -f\n"}, "git p", "force-push",
+    ),
+    "settings of one worktree": ({".git/config.worktree": "[alias]\n\tp = push -f\n"}, "git p", "force-push"),
+    "settings that the line includes": (
+        {"home/more": '[remote "origin"]\n\tpush = +main\n'}, "git -c include.path=~/more push origin", "force-push",
+    ),
+    "an alias of another repository": ({"sub/.git/config": "[alias]\n\tp = push -f\n"}, "git -C sub p", "force-push"),
+    "a remote in a file of its own": ({".git/remotes/old": "URL: x\nPush: +main\n"}, "git push old", "force-push"),
+    "settings that cannot be read": ({".git/config": "[alias\n"}, "git p", "force-push"),
+    "settings that no built-in command goes by": ({".git/config": "[alias\n"}, "git status", ""),
+    "an alias with the name of a command": ({".git/config": "[alias]\n\tstatus = push -f\n"}, "git status", ""),
+    "a hook elsewhere": (
+        {".git/config": "[core]\n\thooksPath = h\n", "h/pre-push": _PUSH}, "git push origin main", "force-push",
+    ),
+    "a directory .git that is no repository": (
+        {".git/config": "[alias]\n\tp = push -f\n", "sub/.git/x": ""}, "cd sub && git p", "force-push",
+    ),
+    "a makefile that is given": ({"o.mk": "all:\n\tgit push -f\n"}, "make -fo.mk", "force-push"),
     "the address of a remote": ({".git/config": '[remote "origin"]\n\turl = https://e.example/x\n'}, "git push", ""),
     "a long script is searched": ({"l.sh": "# x\n" * 3000 + "cat ~/.ssh/id_rsa\n"}, "sh l.sh", "secrets-read"),
     "an honest script": ({"b.sh": "set -e\ncd src && npm ci\nVENV=.venv\ntouch $VENV/.ready\n"}, "sh b.sh", ""),

@@ -15,11 +15,11 @@ from hookline.shell.found import Foreign, Inner, Line
 from hookline.shell.options import readings
 from hookline.shell.placeholders import HOLE
 from hookline.shell.programs import ProgramRow, row_of, spec_at_once, table, words_at_once
-from hookline.shell.programs.row import Word, names_of, word_of
-from hookline.shell.runs import program_of
+from hookline.shell.programs.row import WAYS, Word, names_of, word_of
+from hookline.shell.runs import does, program_of
 from tests.every import every
 from tests.matching.rules_on_calls import fires
-from tools.house_programs import broken_rows
+from tools.house_programs import broken_rows, listed_programs
 
 #: Lines that start `rm` by way of a row. `= NAME` begins those of a row. `? ` before a line: it does so only with what
 #: the sandbox of the tests lacks: rights, a terminal, a network or a service. ␊ and the like are control characters.
@@ -69,10 +69,33 @@ def test_each_fact_about_a_program_has_one_place() -> None:
         ("a b\n    -x", "a b has a row, its program has none"),
         ("A\n    -x", "A is not in lower case"),
         ("a = runs\n    stays=-i\n    -x", "a: -i is none of its options"),
+        ("a = runs\n    chdir=-C\n    -x", "a: -C is none of its options"),
+        ("a\n    does=nonsense", "a: unknown way nonsense"),
     ],
 )
 def test_what_breaks_the_law_is_found(text: str, problem: str) -> None:
     assert broken_rows({"plain": text}) == [problem]
+
+
+def test_programs_are_not_listed_outside_the_rows(tmp_path: Path) -> None:
+    (tmp_path / "guards").mkdir()
+    (tmp_path / "guards/new.py").write_text(
+        'A = frozenset(("cp", "mv", "ln"))\nB = {"-a": 1, "--all": 2, "-b": 3}\n'
+    )
+
+    assert sorted(listed_programs(tmp_path)) == [
+        "guards/new.py:1 lists cp, mv, ln …",
+        "guards/new.py:2 lists -a, --all, -b …",
+    ]
+
+
+def test_what_programs_do_is_known_by_their_names() -> None:
+    ways = {way for name in table() if (row := table().get(name)) is not None for way in row.does}
+    assert ways == set(WAYS)
+    # A number may be a part of the name, or the version.
+    assert does("/usr/bin/base64", "decodes")
+    assert does("python3.12", "edits")
+    assert not does("python3.12", "enters")
 
 
 def test_every_row_says_what_its_plain_job_is() -> None:

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from hookline.actions.action import Action, PathContext
 from hookline.actions.kinds import KINDS
 from hookline.execguard.facts import ExecFacts, Identity, UnreadableError, environment_of
-from hookline.execguard.git.commands import GitCommand, may_depend, spelled_out
-from hookline.execguard.git.settings import GitFiles
+from hookline.execguard.git_commands import GitCommand, may_depend, spelled_out
 from hookline.guards.commands import head_of
+from hookline.guards.git_settings import GitFiles
 from hookline.guards.judge import GuardJudge, reason_for
 from hookline.guards.rows import GuardLineReader
 from hookline.guards.settings import read_settings

@@ -12,6 +12,7 @@ from hookline.guards.paths import CallFiles
 from hookline.guards.spec import OUTSIDE, GuardSpec
 from hookline.shell import ShellReading
 from hookline.shell.files.programs import files_of
+from hookline.shell.runs import any_row
 
 #: Two texts that are put together: `".e" "nv"`, `".e" .. "nv"`, `".e" + "nv"`.
 _JOINED = re.compile(r"(['\"`])\s{0,9}(?:\.{1,2}|\+|<>)?\s{0,9}\1")
@@ -33,7 +34,6 @@ _HOME = re.compile(
 #: A text that may be a path.
 _QUOTED = re.compile(r"'([^'\n\0]{1,500})'|\"([^\"\n\0]{1,500})\"|`([^`\n\0]{1,500})`")
 _ARGUMENTS = re.compile(r"\bargv\b|\bARGV\b|<>|\bshift\b|Deno\.args")
-_AWK = frozenset(("awk", "gawk", "mawk", "nawk", "busybox"))
 _MOST_WORDS = 400
 _LONGEST = 256 * 1024
 
@@ -49,7 +49,8 @@ def code_in(reading: ShellReading, line: str) -> Iterator[str]:
             arguments = command.words[command.words.index(code) + 1 :] if code in command.words else ()
             named = "".join(f'\n"{each}"' for each in arguments) if _ARGUMENTS.search(code) else ""
             yield code + named
-        if command.base_name in _AWK:
+        row = any_row(command.words[0])
+        if row is not None and row.first == "awk":
             yield max(command.words[1:], key=len, default="")
     if "#include" in line:
         yield line

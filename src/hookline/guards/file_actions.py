@@ -34,10 +34,6 @@ _MOST_SAMPLES = 20
 _LONGEST_SHOWN = 80
 _LONGEST_CODE = 64 * 1024
 _DOES = {"read": "reads", "write": "writes", "edit": "writes", "delete": "deletes"}
-_DELETES = frozenset(("rm", "grm", "srm", "unlink", "rmdir", "trash", "trash-put", "rimraf", "shred"))
-_ENTERS = frozenset(("cd", "pushd", "chdir"))
-#: Their operands are text that another command may take for files.
-_PRINTS = frozenset(("echo", "printf"))
 
 
 def file_actions(actions: Iterable[Action], context: PathContext, reader: ShellReader) -> tuple[Action, ...]:
@@ -88,7 +84,7 @@ class _Files(CallFiles):
         reading = reader.read(self._text)
         every: list[str] = []
         # A redirection belongs to no command of the reading. Most lines enter a directory first, if at all.
-        enters = [at for at, one in enumerate(reading.commands) if base_name(one.words[0]) in _ENTERS]
+        enters = [at for at, one in enumerate(reading.commands) if one.does("enters")]
         for at, directories in self.directories(reading):
             if at or enters != [0]:
                 every += [each for each in directories if each not in every]
@@ -105,13 +101,14 @@ class _Files(CallFiles):
             yield from self._actions("edit", file, line, every, reading)
 
     def _of_command(self, at: int, directories: Sequence[str], reading: ShellReading) -> Iterator[Action]:
-        words = reading.commands[at].words
+        command = reading.commands[at]
+        words = command.words
         if not words:
             return
-        files, by, name = files_of(words), _shown(" ".join(words)), base_name(words[0])
+        files, by, deletes = files_of(words), _shown(" ".join(words)), command.does("deletes")
         written = dict.fromkeys((*files.writes, *files.links))
         for word in written:
-            use: FileUse = "delete" if name in _DELETES else "edit" if word in files.reads else "write"
+            use: FileUse = "delete" if deletes else "edit" if word in files.reads else "write"
             for each in self._named_by(word, at, reading):
                 yield from self._actions(use, each, by, directories, reading, files.whole)
         if files.into:
@@ -132,9 +129,10 @@ class _Files(CallFiles):
         found: list[str] = []
         flows: Sequence[tuple[int, int]] = reading.flows
         for source in (source for source, target in flows if target == at):
-            words = reading.commands[source].words
-            files = files_of(words)
-            names = files.names if base_name(words[0]) in _PRINTS else (*files.names, *files.reads)
+            command = reading.commands[source]
+            files = files_of(command.words)
+            # Words that are printed are text that another command may take for files.
+            names = files.names if command.does("prints") else (*files.names, *files.reads)
             # `find src -name '*.py'` looks at all levels below.
             found += [
                 f"{os.path.dirname(each) or '.'}/**" if "*" in base_name(each) else each for each in names

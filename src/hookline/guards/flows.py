@@ -7,14 +7,10 @@ from functools import partial
 
 from hookline.shell import HOLE, ShellReading
 
-#: Text stays in them, for later commands.
-_KEEPS = frozenset(("mapfile", "readarray", "read", "set"))
-#: They read a list, and run a command on what is in it.
-_SPREADS = frozenset(("xargs", "gxargs", "parallel"))
-#: They print files as they are.
-_COPIES = frozenset(("cat", "tac", "head", "tail", "sort", "uniq"))
-#: They turn text into other text, as a name that is not to be seen.
-DECODES = frozenset(("base64", "base32", "basenc", "rev", "xxd", "openssl", "uudecode"))
+#: They read files and print numbers: guards let what they print pass.
+MEASURES = frozenset(
+    ("wc", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "file")
+)
 _MOST_FLOWS = 400
 _LONGEST_DECODED = 200
 
@@ -29,10 +25,10 @@ def flows_of(reading: ShellReading) -> DataFlows:
     """
     flows: list[tuple[int, int]] = list(reading.flows[:_MOST_FLOWS])
     commands = reading.commands
-    kept = {target for _, target in flows if commands[target].base_name in _KEEPS}
-    spread = [at for at, one in enumerate(commands) if one.base_name in _SPREADS]
+    kept = {target for _, target in flows if commands[target].does("keeps")}
+    spread = [at for at, one in enumerate(commands) if one.does("spreads")]
     read = [*reading.reads, *(word for at in spread for word in commands[at].words)]
-    read += (word for one in commands if one.base_name in _COPIES for word in one.words[1:])
+    read += (word for one in commands if one.does("shows") for word in one.words[1:])
     written = [
         *reading.writes,
         *(word for one in commands if one.base_name == "tee" for word in one.words[1:]),

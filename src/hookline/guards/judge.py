@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
-from hookline.guards.flows import DECODES, DataFlows, decoded, feeding, flows_of
+from hookline.guards.flows import MEASURES, DataFlows, decoded, feeding, flows_of
 from hookline.guards.rows import GuardLineReader, ReadLine, program_names, rows_for, spellings
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, Flow, GuardedCommand, GuardSpec
@@ -31,39 +31,16 @@ _LONGEST_CODE = 256 * 1024
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
 _COMMAND = r"-c(?:o\w*)?"
-#: They read files and print numbers.
-_MEASURES = frozenset(
-    ("wc", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "file")
-)
-_HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sqlite", "duckdb", "sed", "jq"))
 #: A file that code of another language opens by its name.
 _OPENED = r"(?:open|read|read_text|readFile|readFileSync|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
-_COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync"))
 _BETWEEN_WORDS = r"[\s'\"()<;]+"
 _MOST_WORDS = 100
-_ENTERS = frozenset(("cd", "pushd", "chdir"))
-_PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 
 
 _NO_READING = ShellReading()
 #: Scripts that scripts run are followed so far.
 _DEEPEST_RUN = 3
-#: Programs that run files, and sub-commands of git that run none.
-_RUN_FILES = frozenset(
-    (
-        "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "source", "python", "pypy", "pytest", "node", "bun", "deno",
-        "tsx", "ts-node", "perl", "ruby", "php", "lua", "tclsh", "make", "gmake", "just", "npm", "pnpm", "yarn",
-        "composer",
-    )
-)  # fmt: skip
-_ONLY_GIT = frozenset(
-    (
-        "status", "diff", "log", "show", "add", "fetch", "branch", "config", "remote", "stash", "rev-parse", "blame",
-        "tag", "ls-files", "grep", "restore", "reset", "init", "describe", "reflog", "cat-file", "show-ref",
-        "ls-remote",
-    )
-)  # fmt: skip
 #: Longer files are searched as code of other languages is, and not read.
 _LONGEST_RUN = 8 * 1024
 
@@ -158,7 +135,7 @@ class GuardJudge:
         if (
             self.settings.adds
             or policy.protects
-            or name in _HOLD_CODE
+            or _takes_code(head[0])
             or [*spellings((*head, ""))] != [(*head, "")]
         ):
             return True
@@ -173,9 +150,10 @@ class GuardJudge:
         if not (policy.secrets or policy.outside or policy.written):
             return False
         from hookline.shell.files.programs import may_use_files  # noqa: PLC0415 as above
+        from hookline.shell.runs import does  # noqa: PLC0415 as above
 
         # What a program of which nothing is known does with files is in doubt.
-        lists = name in _paths().SEARCHES or name in _paths().LISTS
+        lists = name in _paths().SEARCHES or does(name, "lists")
         return lists or may_use_files(head, options=options) is True
 
     def _typed_into(self, action: Action) -> GuardFinding | None:
@@ -293,10 +271,7 @@ class GuardJudge:
         key = line, path_context.cwd
         run = self._reader.run.get(key)
         if run is None:
-            run = NO_CONTENTS
-            if _may_run_files(reading):
-                run = self._read_files(line, path_context, reading)
-            self._reader.run[key] = run
+            run = self._reader.run[key] = self._read_files(line, path_context, reading)
         short = {name: text for name, text in run.items() if len(text) <= _LONGEST_RUN}
         note = f"It is in {', '.join(run)}, which the line runs."
         for found in self._line(line, path_context, False, short) if short else ():
@@ -310,10 +285,14 @@ class GuardJudge:
 
     def _read_files(self, line: str, path_context: PathContext, reading: ShellReading) -> Mapping[str, str]:
         """Return the text of the files that a line runs, and of those that they run."""
+        from hookline.shell.runs import may_run_files  # noqa: PLC0415 loaded with the line
+
+        if not any(may_run_files(command.words) for command in reading.commands):
+            return NO_CONTENTS
         from hookline.guards.run_files import files_run  # noqa: PLC0415 few lines run files
 
         places = [path_context.cwd]
-        if any(command.base_name in _ENTERS for command in reading.commands) or "chdir" in line:
+        if any(command.does("enters") for command in reading.commands) or "chdir" in line:
             directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
             places = [*dict.fromkeys(each for _, entered in directories for each in entered)]
         run = files_run(reading, places, path_context.home)
@@ -339,8 +318,10 @@ class GuardJudge:
         self, reading: ShellReading, texts: Sequence[str], flows: DataFlows
     ) -> Iterator[GuardFinding]:
         index = self.policy.by_program
+        # `cd x.git && git branch -f main`: where it runs.
+        entered: list[str] = []
         for at, command in enumerate(reading.commands):
-            if command.base_name in _COPIES and (hidden := _renamed(command.words, index)):
+            if command.does("renames") and (hidden := _renamed(command.words, index)):
                 yield GuardFinding(_shown(command.words), "", f"it gives {hidden} another name")
             for words in spellings(command.words):
                 rows = [row for row in rows_for(words, index) if self._in_force(row)]
@@ -348,8 +329,10 @@ class GuardJudge:
                     continue
                 from hookline.guards.commands import hits  # noqa: PLC0415 most commands fit no row
 
-                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading, flows, texts))):
+                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading, flows, texts, entered))):
                     yield GuardFinding(_shown(hit.words), hit.row.does, hit.doubt)
+            if command.does("enters"):
+                entered.append(command.words[-1])
 
     def _flows(self, flow: Flow, read: ReadLine, flows: DataFlows) -> Iterator[GuardFinding]:
         sources, index, reading = flow.sources, flow.by_program, read.reading
@@ -441,18 +424,6 @@ def _renamed(words: Sequence[str], index: Mapping[str, object]) -> str:
     return ""
 
 
-def _may_run_files(reading: ShellReading) -> bool:
-    """Return True if a command of a line may run a file: most do not, and no file is looked for."""
-    for command in reading.commands:
-        words, name = command.words, command.base_name
-        if name == "git":
-            if not any(word in _ONLY_GIT for word in words[1:2]):
-                return True
-        elif "/" in words[0] or name.rstrip("0123456789.") in _RUN_FILES or name == ".":
-            return True
-    return False
-
-
 def _is_named(path: str, texts: Iterable[str]) -> bool:
     """Return True if a text has this path as a whole word, not behind a variable: `$(TOP)/x` is not `/x`."""
     for text in texts:
@@ -466,15 +437,24 @@ def _is_named(path: str, texts: Iterable[str]) -> bool:
 
 
 def _may_hold_code(reading: ShellReading, line: str) -> bool:
-    programs = {command.base_name for command in reading.commands}
-    return bool(reading.foreign) or "#include" in line or not programs.isdisjoint(_HOLD_CODE)
+    if reading.foreign or "#include" in line:
+        return True
+    return any(_takes_code(command.words[0]) for command in reading.commands)
+
+
+def _takes_code(word: str) -> bool:
+    """Return True for a program that takes code as an argument."""
+    from hookline.shell.runs import any_row  # noqa: PLC0415 loaded with the line
+
+    row = any_row(word)
+    return row is not None and row.takes_code
 
 
 def _is_source(flow: Flow, words: Sequence[str]) -> bool:
     """Return True if the output of a command is what a flow is about: a file, or what one of its programs prints."""
     if not flow.sources.isdisjoint(program_names(words[0])):
         return True
-    if "*" not in flow.sources or base_name(words[0]) in _MEASURES:
+    if "*" not in flow.sources or base_name(words[0]) in MEASURES:
         return False
     from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
 
@@ -513,22 +493,23 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
             yield " ".join(word for word in words[start:] if HOLE not in word)
 
 
-def _fed_texts(at: int, reading: ShellReading, flows: DataFlows, here: Sequence[str]) -> Sequence[str]:
+def _fed_texts(
+    at: int, reading: ShellReading, flows: DataFlows, here: Sequence[str], entered: Sequence[str]
+) -> Sequence[str]:
     """Return texts that a command may read: words of the commands that feed it, and here-documents."""
     # `date +%F`: a format, not what it prints.
-    sources = [reading.commands[source].words for source in feeding(at, flows)]
-    fed = [word for words in sources if words[0] != "date" for word in words]
-    if any(base_name(words[0]) in DECODES for words in sources):
+    sources = [reading.commands[source] for source in feeding(at, flows)]
+    fed = [word for each in sources if each.words[0] != "date" for word in each.words]
+    if any(each.does("decodes") for each in sources):
         fed += [
             *decoded(
                 (*fed, *(word for text in here for word in re.split(_BETWEEN_WORDS, text)[:_MOST_WORDS]))
             )
         ]
-    # `cd x.git && git branch -f main`: where it runs.
-    fed += [each.words[-1] for each in reading.commands[:at] if each.base_name in _ENTERS]
+    fed += entered
     if not set(fed).isdisjoint(reading.writes):
         # `echo -f > x; git push $(cat x)`: a file that the line writes.
-        fed += [word for each in reading.commands if each.base_name in _PRINTS for word in each.words[1:]]
+        fed += [word for each in reading.commands if each.does("prints") for word in each.words[1:]]
     return (*fed, *reading.foreign)
 
 

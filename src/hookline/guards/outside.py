@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.guards.flows import flows_of
-from hookline.guards.paths import LINKING, SEARCHES, CallFiles, Found, shown
+from hookline.guards.paths import SEARCHES, CallFiles, Found, shown
 from hookline.guards.spec import OUTSIDE
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.files.programs import files_of
 from hookline.shell.placeholders import Words
+from hookline.shell.programs import table
+from hookline.shell.runs import does
 
 #: Programs whose commands have other files than this machine.
 _ELSEWHERE = frozenset(
@@ -34,8 +36,6 @@ _CODE_WRITES = re.compile(
     r"shutil\.(?:copy\w*|move)\([^\n)]{0,200},\s*['\"]([/~.][^'\"]{0,500})['\"]"
 )
 _MOST_HOPS = 4
-#: They run a command on each file that they find.
-_RUN_ON_FILES = frozenset(("find", "gfind", "fd", "fdfind"))
 
 
 def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
@@ -66,7 +66,7 @@ def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
 def _outside_of_command(
     files: CallFiles, command: ShellCommand, directories: Sequence[str], listed: str, *, spread: bool
 ) -> Iterator[Found]:
-    found, links = files_of(command.words), command.base_name in LINKING
+    found, links = files_of(command.words), command.does("links")
     for word in found.writes:
         if spread and not word.strip("/"):
             continue
@@ -94,7 +94,7 @@ def _unknown_outside(files: CallFiles, directories: Sequence[str], listed: str) 
 def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str]:
     """Return the commands that get names of files outside from others: `find ~/other | xargs truncate`."""
     flows = flows_of(reading)
-    starts = {at for at, command in enumerate(reading.commands) if command.base_name in _RUN_ON_FILES}
+    starts = {at for at, command in enumerate(reading.commands) if _runs_on_files(command.words)}
     places = dict(files.directories(reading)) if flows or starts else {}
     found: dict[int, str] = {}
     for source in sorted({source for source, _ in flows} | starts):
@@ -108,10 +108,16 @@ def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str
     return found
 
 
+def _runs_on_files(words: Words) -> bool:
+    """Return True if a program runs a command on each file that it finds: find, fd."""
+    row = table().get(base_name(words[0])) if does(words[0], "lists") else None
+    return row is not None and "exec" in row.kinds.values()
+
+
 def _lists(words: Words) -> Words:
     """Return the files and directories whose names a command prints."""
     files = files_of(words)
-    if base_name(words[0]) in _RUN_ON_FILES:
+    if _runs_on_files(words):
         return (*files.names, *files.reads, *files.perhaps)
     names_only = base_name(words[0]) in SEARCHES and any(
         (one[:2] == "--" and "files-with" in one) or (one[:1] == "-" != one[1:2] and "l" in one.lower())

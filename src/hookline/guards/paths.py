@@ -10,7 +10,7 @@ from itertools import islice, pairwise, product
 
 from hookline.actions.action import Action, PathContext
 from hookline.guards.file_patterns import LinePatterns, is_pattern, matched, may_match
-from hookline.guards.flows import DECODES, feeding, flows_of
+from hookline.guards.flows import MEASURES, feeding, flows_of
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
 from hookline.matching.name_patterns import name_fits
@@ -18,6 +18,7 @@ from hookline.matching.patterns import LONGEST_PATH
 from hookline.shell import HOLE, ShellReading, base_name
 from hookline.shell.files.programs import files_of
 from hookline.shell.placeholders import Words
+from hookline.shell.runs import any_row, does
 
 #: Directories where writing is harmless.
 _ANYWHERE = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev", "/proc/self/fd")  # noqa: S108
@@ -30,14 +31,8 @@ _ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
 _MOST_DIRECTORIES = 16
-#: Options of programs that run a command in another directory.
-_CHDIR: Mapping[str, Words] = {
-    "env": ("-C", "--chdir"), "sudo": ("-D", "--chdir"), "unshare": ("--wd",), "bwrap": ("--chdir",),
-    "systemd-run": ("--working-directory",), "make": ("-C", "--directory"), "ninja": ("-C",),
-}  # fmt: skip
 #: A directory is entered behind a bracket.
 _NESTED = re.compile(r"\([^()]{0,500}\b(?:cd|chdir)\b")
-LINKING = frozenset(("ln", "gln", "cp", "gcp", "link"))
 _MOST_LINKS = 16
 #: Patterns that are compared with the names of secrets: only those of hidden files, or of the system's own.
 _MOST_TRIED = 60
@@ -65,34 +60,12 @@ _LOADING = frozenset(("export", "xargs", "grep", "egrep", "sed", "awk", "cut", "
 SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ugrep", "zgrep", "ag", "ack"))
 _QUIET = re.compile(r"-[a-zA-Z]{0,10}q[a-zA-Z]{0,10}|--quiet|--silent")
 _INCLUDES = frozenset(("--include", "-g", "--glob", "--iglob"))
-#: They list names of files.
-LISTS = frozenset(("find", "gfind", "fd", "fdfind", "ls", "dir", "vdir"))
 _RUNS_EACH = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 #: Of a list they let some names pass.
 _CHOOSES = frozenset(
     ("head", "tail", "grep", "egrep", "rg", "sed", "awk", "fzf", "shuf", "sort", "uniq", "cut", "tr")
 )
-#: They read files and print numbers, or which they are.
-_MEASURES = frozenset(
-    (
-        "wc",
-        "md5sum",
-        "sha1sum",
-        "sha256sum",
-        "sha512sum",
-        "shasum",
-        "b2sum",
-        "cksum",
-        "sum",
-        "file",
-        "stat",
-        "du",
-        "ls",
-    )
-)
-_CHANGES_TEXT = frozenset(
-    ("tr", "head", "tail", "sed", "cut", "awk", "gawk", "fold", "colrm", "perl", "python", "python3")
-)
+_DESCRIBES = MEASURES | {"stat", "du", "ls"}
 #: Of a list they let names pass that fit an expression; and how git lists files that it does not have.
 _FINDS_NAMES = frozenset(("grep", "egrep", "rg", "sed", "awk", "compgen"))
 _EXPRESSION = re.compile(r"/([^/\n]{1,60})/")
@@ -203,7 +176,7 @@ class CallFiles:
         if program in SEARCHES:
             yield from self._found_by_name(policy, _included(words))
             yield from self._searched(policy, words, directories)
-        elif program in LISTS and (files.reads or not _RUNS_EACH.isdisjoint(words)):
+        elif does(program, "lists") and (files.reads or not _RUNS_EACH.isdisjoint(words)):
             yield from self._found_by_name(policy, _listed_names(words))
             if files.reads and not [*_listed_names(words)]:
                 yield from self._beside(policy, files.names, directories)
@@ -219,7 +192,7 @@ class CallFiles:
     ) -> Iterator[Found]:
         """Yield files that one command lists and another one reads: `find . -name .env | xargs cat`."""
         words = reading.commands[at].words
-        shows = not {base_name(words[0])} & (_MEASURES | SEARCHES)
+        shows = not {base_name(words[0])} & (_DESCRIBES | SEARCHES)
         for source in feeding(at, flows)[:_MOST_SOURCES]:
             listing = reading.commands[source]
             if (source, shows) in self._followed_lists:
@@ -229,7 +202,7 @@ class CallFiles:
                 if (what := self.secret(policy, word)) is not None:
                     yield shown(word), f"holds {what}", ""
             program = listing.base_name
-            if program in LISTS:
+            if listing.does("lists"):
                 names = [*_listed_names(listing.words)]
                 yield from self._found_by_name(policy, names)
                 hidden = program == "ls" and any(_LISTS_HIDDEN.fullmatch(word) for word in listing.words)
@@ -244,7 +217,7 @@ class CallFiles:
                 yield from self._found_by_name(policy, names)
             elif program == "git" and "ls-files" in listing.words and not _OTHERS.isdisjoint(listing.words):
                 yield from self._beside(policy, (".",), ())
-            if program in DECODES or (program in _CHANGES_TEXT and _is_literal(source, reading, flows)):
+            if listing.does("decodes") or (listing.does("edits") and _is_literal(source, reading, flows)):
                 yield "", "", f"`{listing.text}` hides which file is read"
 
     def _found_by_name(self, policy: GuardSpec, names: Iterable[str]) -> Iterator[Found]:
@@ -337,7 +310,7 @@ class CallFiles:
     def follow_links(self, reading: ShellReading) -> None:
         """Note the links that a line makes: `ln -s ~/other o; rm o/x` is about ~/other/x."""
         for command in reading.commands:
-            files = files_of(command.words) if command.base_name in LINKING else None
+            files = files_of(command.words) if command.does("links") else None
             for source, target in product(files.links, (*files.writes, *files.into)) if files else ():
                 old, new = (self.whole(one, self._place.cwd, followed=False) for one in (source, target))
                 if old and new and len(self._links) < _MOST_LINKS and not _inside(self._place.cwd, new):
@@ -368,12 +341,12 @@ class CallFiles:
         for at, command in enumerate(reading.commands):
             yield at, now
             words = command.words
-            program = base_name(words[0]) if words else ""
-            if program in _CHDIR:
-                inside = (self.whole(word, one) for one in now for word in _entered(words, _CHDIR[program]))
+            row = any_row(words[0]) if words else None
+            if row is not None and row.chdir:
+                inside = (self.whole(word, one) for one in now for word in _entered(words, row.chdir))
                 now = list(dict.fromkeys((*now, *filter(None, inside))))[-_MOST_DIRECTORIES:]
                 continue
-            if program not in {"cd", "pushd", "chdir"}:
+            if not command.does("enters"):
                 continue
             if "-" in words[1:]:
                 now = before
@@ -432,7 +405,7 @@ def _is_literal(source: int, reading: ShellReading, flows: Sequence[tuple[int, i
     """Return True if a command changes text that the line itself has: `tr a-z b-za <<< .dmu`."""
     fed = {start for start, target in flows if target == source}
     reads = files_of(reading.commands[source].words).reads
-    return not reads and all(reading.commands[one].base_name in {"echo", "printf"} for one in fed)
+    return not reads and all(reading.commands[one].does("prints") for one in fed)
 
 
 def _listed_names(words: Words) -> Iterator[str]:
@@ -449,7 +422,7 @@ def _listed_names(words: Words) -> Iterator[str]:
             for one in words
         )
         yield f"*{pattern.strip('^$').replace(chr(92), '')}*" if hidden and pattern else "\\"
-    if base_name(words[0]) in {"ls", "dir", "vdir"} and not any(
+    if base_name(words[0]) in {"ls", "gls", "dir", "vdir"} and not any(
         one in {"--all", "--almost-all"} or (one[:1] == "-" != one[1:2] and set(one) & set("aAf"))
         for one in words[1:]
     ):

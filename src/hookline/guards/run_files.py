@@ -17,9 +17,19 @@ from typing import Any
 
 import msgspec
 
+from hookline.guards.git_settings import (
+    GitCall,
+    GitFiles,
+    GitSetting,
+    GitSettings,
+    git_call,
+    is_alias,
+)
+from hookline.guards.rows import spellings
 from hookline.shell import HOLE, ShellReading
-from hookline.shell.kinds.settings import settings_of_file
+from hookline.shell.options import read_options
 from hookline.shell.placeholders import Words
+from hookline.shell.programs import table
 from hookline.shell.runs import after_options, program_of
 
 _LONGEST = 64 * 1024
@@ -27,45 +37,16 @@ _LONGEST = 64 * 1024
 RECENT = 3600.0
 _MOST_FILES = 16
 _MOST_TARGETS = 200
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", ".", "source"))
-#: Interpreters, and how the files end that they run by the name of a module.
-_INTERPRETERS = {
-    **dict.fromkeys(("python", "pypy", "pytest"), ".py"),
-    **dict.fromkeys(("node", "bun", "deno", "tsx", "ts-node"), ".js"),
-    "perl": ".pm",
-    "ruby": ".rb",
-    "php": ".php",
-    "lua": ".lua",
-    "tclsh": ".tcl",
-}
 _IMPORTED = re.compile(r"\b(?:import|from|require|use)\b[\s('\"]{1,4}(?:\./)?(\w{1,99})")
-_MAKE = {
-    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
-    "just": ("justfile", "Justfile", ".justfile"),
-}
-_PACKAGES = dict.fromkeys(("npm", "pnpm", "yarn", "bun"), "package.json") | {"composer": "composer.json"}
 _RUNS_SCRIPT = frozenset(("run", "run-script", "rum", "urn", "exec"))
 #: Short names, and the scripts that further sub-commands run.
 _SCRIPTS = {"t": "test", "tst": "test", "it": "test", "i": "install", "ci": "install", "add": "install"}
 _RULE = re.compile(
     r"(?m)^(?![\t#])([^\n:=#]{1,500}+)::?(?!=)([^\n]{0,2000})((?:\n(?:\t[^\n]*+|[ ]{0,9}+#[^\n]*+|(?=\n)))*+)"
 )
-#: The hooks that a sub-command of git runs.
-_HOOKS = {
-    "commit": "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite",
-    "push": "pre-push",
-    "merge": "pre-merge-commit commit-msg post-merge",
-    "pull": "post-merge post-checkout post-rewrite",
-    "checkout": "post-checkout",
-    "switch": "post-checkout",
-    "clone": "post-checkout",
-    "rebase": "pre-rebase post-rewrite post-checkout",
-    "am": "applypatch-msg pre-applypatch post-applypatch",
-    "cherry-pick": "pre-commit prepare-commit-msg post-commit",
-    "revert": "pre-commit prepare-commit-msg post-commit",
-}
+_OF_LINE = ("-c", "--config-env")
 #: Settings by which a push overwrites what is there.
-_PUSHES = re.compile(r"remote\..*\.(?:push|mirror)=", re.IGNORECASE)
+_PUSHES = frozenset(("push", "mirror"))
 
 
 class _Package(msgspec.Struct):
@@ -84,25 +65,34 @@ def files_run(reading: ShellReading, directories: Iterable[str], home: str) -> M
 
 
 def _run_by(words: Words, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
-    program = program_of(words[0])
     if "/" in words[0]:
         yield from _texts(words[:1], bases)
-    if program in _SHELLS or program in _INTERPRETERS:
+    words = next(spellings(words))
+    row = table().get(program_of(words[0]))
+    if row is None:
+        return
+    if row.first == "script" or row.scripts or row.loads:
         yield from _texts((word for word in words[1:] if word[:1] != "-"), bases)
-    if program in _INTERPRETERS:
+    if row.loads:
         # `python -m tool`, `python -c 'import tool'`
         after = (new for old, new in pairwise(words) if old == "-m")
         names = (*after, *(name for word in words[1:] for name in _IMPORTED.findall(word[:_LONGEST])))
-        yield from _texts((name + _INTERPRETERS[program] for name in dict.fromkeys(names)), bases)
-    if program in _MAKE:
-        given = [new for old, new in pairwise(words) if old in {"-f", "--file", "--makefile"}]
-        for name, text in _texts(given or _MAKE[program], bases):
-            yield name, _targets(text, [word for word in words[1:] if word[:1] != "-" and word not in given])
-    if program in _PACKAGES:
-        for name, text in _texts((_PACKAGES[program],), bases):
+        yield from _texts((name + end for name in dict.fromkeys(names) for end in row.loads), bases)
+    if row.recipes:
+        read = read_options(words[1:], row.spec)
+        # A file that is given may include the usual one.
+        for name, text in _texts((*read.values(*row.recipes_by), *row.recipes), bases):
+            yield name, _targets(text, read.operands)
+    # A runner runs the program of a package, and none of its scripts.
+    if row.package and not row.runner:
+        for name, text in _texts((row.package,), bases):
             yield name, _script(text, after_options(words))
-    if program == "git" and (verb := next(iter(after_options(words)), "")):
-        yield from _by_git(verb, bases, home)
+    if "git" in row.names.split(", "):
+        yield from _by_git(git_call(tuple(_at_home(word, home) for word in words[1:])), bases, home)
+
+
+def _at_home(word: str, home: str) -> str:
+    return home + word[1:] if word.startswith("~/") else word
 
 
 def _texts(names: Iterable[str], bases: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -176,47 +166,45 @@ def _script(text: str, operands: Words) -> str:
     return msgspec.json.encode(_Package(kept)).decode() if kept else ""
 
 
-def _by_git(verb: str, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
+def _by_git(call: GitCall, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
     """Yield the settings that a sub-command of git goes by, as a file of settings, and the hooks that it runs."""
-    for base in bases:
-        directory = _git_directory(base)
-        kept = [
-            setting
-            for path in (f"{directory}/config", f"{home}/.gitconfig", f"{home}/.config/git/config")
-            for setting in settings_of_file(_text(path))
-            if setting.casefold().startswith((f"alias.{verb.casefold()}=", "core.hookspath="))
-            or (verb == "push" and _PUSHES.match(setting))
-        ]
-        named = (one.partition("=")[2] for one in kept if one.casefold().startswith("core.hookspath="))
-        # It is read from where the files of the repository are.
-        hooks = os.path.join(
-            os.path.dirname(directory), os.path.expanduser(next(named, f"{directory}/hooks"))
-        )
-        settings = "".join(_as_file(one) for one in kept if not one.casefold().startswith("core."))
-        if settings:
-            yield ".git/config", settings
-        for hook in _HOOKS.get(verb, "").split() if directory else ():
-            yield f".git/hooks/{hook}", _text(f"{hooks}/{hook}", RECENT)
+    verb = call.subcommand
+    if not verb:
+        return
+    row = table().get(f"git {verb}")
+    # The line may make the directories that its options name, or go to them: then they are read from here.
+    elsewhere = (call,) if call.directories or call.git_dir else ()
+    kept: list[GitSetting] = []
+    hooks: dict[str, list[str]] = {hook: [] for hook in row.hooks} if row is not None else {}
+    for base, one in product(bases, (call._replace(directories=(), git_dir=""), *elsewhere)):
+        settings = GitSettings(GitFiles("", base, {"HOME": home}), one)
+        # The reader follows those of the line itself.
+        kept += (each for each in settings.all if _concerns(each, verb) and each.source not in _OF_LINE)
+        if verb == "push":
+            kept += (each for name in ("origin", *call.rest) for each in settings.old_remote(name))
+        if settings.unknown is not None and (row is None or row.optional or verb == "push"):
+            # Nobody can tell what it does, so it is judged as the worst that settings could make of it.
+            kept.append(GitSetting("remote", "origin", "mirror", "true", ""))
+            kept.append(GitSetting("alias", "", verb, "push --mirror", ""))
+        for directory in settings.hooks():
+            for hook, texts in hooks.items():
+                texts.append(_text(f"{directory}/{hook}", RECENT))
+    yield ".git/config", "".join(map(_as_file, dict.fromkeys(kept)))
+    for hook, texts in hooks.items():
+        yield f".git/hooks/{hook}", "\n".join(filter(None, dict.fromkeys(texts)))
 
 
-def _as_file(setting: str) -> str:
-    key, _, value = setting.partition("=")
-    section, _, rest = key.partition(".")
-    name, _, last = rest.rpartition(".")
-    return f'[{section} "{name}"]\n{last} = {value}\n' if name else f"[{section}]\n{last} = {value}\n"
+def _concerns(setting: GitSetting, verb: str) -> bool:
+    if setting.section == "remote":
+        return verb == "push" and setting.name in _PUSHES
+    return is_alias(setting, verb)
 
 
-def _git_directory(base: str) -> str:
-    """Return the directory of the repository that a directory is in."""
-    while base and os.path.isabs(base):
-        if os.path.isfile(f"{base}/.git/config"):
-            return f"{base}/.git"
-        if os.path.isfile(f"{base}/.git"):
-            # A linked worktree, or a submodule: its settings and hooks are with its repository.
-            own = os.path.join(base, _text(f"{base}/.git").removeprefix("gitdir:").strip())
-            return os.path.normpath(os.path.join(own, _text(f"{own}/commondir").strip()))
-        if os.path.isfile(f"{base}/config") and os.path.isfile(f"{base}/HEAD"):
-            return base
-        above = os.path.dirname(base)
-        base = above if above != base else ""
-    return ""
+def _as_file(setting: GitSetting) -> str:
+    heading = f"{setting.section} {_quoted(setting.subsection)}" if setting.subsection else setting.section
+    return f"[{heading}]\n{setting.name} = {_quoted(setting.value)}\n"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -15,6 +15,21 @@ if TYPE_CHECKING:
 NO_CONTENTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
+#: By the name of a program, as a line has it.
+_WAYS: dict[str, Words] = {}
+_MOST_WAYS = 1024
+
+
+def _ways_of(word: str) -> Words:
+    from hookline.shell.runs import any_row  # noqa: PLC0415 loaded with the line
+
+    if len(_WAYS) >= _MOST_WAYS:
+        _WAYS.clear()
+    row = any_row(word)
+    found = _WAYS[word] = row.does if row is not None else ()
+    return found
+
+
 class ShellCommand(Struct, frozen=True):
     """One simple command. `HOLE` in a word replaces text only the shell can expand."""
 
@@ -43,6 +58,12 @@ class ShellCommand(Struct, frozen=True):
             return ("all its words",)
         held = (Places(),) if places is None else places
         return tuple(one.word for one in beyond(self.words) if not any(each.hold(one) for each in held))
+
+    def does(self, way: str) -> bool:
+        """Return True if its program does this, one of `programs.row.WAYS`."""
+        word = self.words[0] if self.words else ""
+        ways = _WAYS.get(word)
+        return way in (_ways_of(word) if ways is None else ways)
 
     @property
     def escapes(self) -> bool:

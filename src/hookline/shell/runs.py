@@ -20,7 +20,7 @@ from hookline.shell.kinds.commands import is_stdin, unknown_file
 from hookline.shell.kinds.kind import ProgramKind
 from hookline.shell.options import Option, Options, OptionSpec, read_options, readings
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
-from hookline.shell.programs import ProgramRow, has_rows_below, row_of
+from hookline.shell.programs import ProgramRow, has_rows_below, row_of, table
 
 __all__ = [
     "Foreign",
@@ -30,10 +30,14 @@ __all__ = [
     "ShellDoubt",
     "Stdin",
     "after_options",
+    "any_row",
     "beyond",
+    "does",
     "forms_of",
     "is_program_pattern",
     "look_through",
+    "may_run_files",
+    "options_before",
     "program_of",
     "readings_after_options",
     "starts_programs",
@@ -65,6 +69,38 @@ def program_of(word: str) -> str:
         return "ld.so"
     bare = name.removesuffix(".exe") if name.endswith(".exe") else without_version(name)
     return bare or name
+
+
+@lru_cache(maxsize=1024)
+def does(word: str, way: str) -> bool:
+    """Return True if a program does this, one of `programs.row.WAYS`."""
+    row = any_row(word)
+    return row is not None and way in row.does
+
+
+@lru_cache(maxsize=512)
+def any_row(word: str) -> ProgramRow | None:
+    """Return the row of a program, whether it runs anything or not."""
+    # A number may be a part of the name: base64.
+    return table().get(base_name(word).casefold()) or table().get(program_of(word))
+
+
+def may_run_files(words: Words) -> bool:
+    """Return True if a command may run a file: a script, a recipe, a hook, or what an alias of git stands for."""
+    if "/" in words[0]:
+        return True
+    row = any_row(words[0])
+    if row is not None and row.runs_files:
+        return True
+    name = base_name(words[0])
+    if name == "git":
+        return any(_git_may_run_files(rest[0]) for rest in readings_after_options(words) if rest)
+    return name.startswith("git-") and _git_may_run_files(name.removeprefix("git-"))
+
+
+def _git_may_run_files(subcommand: str) -> bool:
+    row = table().get(f"git {subcommand}")
+    return row is None or row.optional or bool(row.hooks)
 
 
 def is_program_pattern(word: str) -> bool:
@@ -105,15 +141,16 @@ def forms_of(words: Words) -> tuple[str, ...]:
 def after_options(words: Words) -> Words:
     """Return the arguments from the first operand on: without the options before a sub-command."""
     rest = words[1:]
-    return rest[read_options(rest, _spec_before_operands(words[0])).first :]
+    return rest[read_options(rest, options_before(words[0])).first :]
 
 
 def readings_after_options(words: Words) -> Iterator[Words]:
     """Yield the same in every reading: an operand may be the value of an unknown option."""
-    return (read.operands for read in readings(words[1:], _spec_before_operands(words[0])))
+    return (read.operands for read in readings(words[1:], options_before(words[0])))
 
 
-def _spec_before_operands(word: str) -> OptionSpec:
+def options_before(word: str) -> OptionSpec:
+    """Return the options of a program up to its first operand."""
     row = row_of(program_of(word))
     return _NO_OPTIONS if row is None else row.spec_before_operands
 

@@ -226,7 +226,7 @@ FORCE_PUSH = GuardSpec(
         'git push origin "$BRANCH"',
     ),
     cannot=(
-        "An alias in a file that the settings of git include, and a script that was changed more than an hour ago.",
+        "A script that was changed more than an hour ago, and settings by variables that the line does not set.",
         "A whole option that comes from the environment: `git push $FLAGS`, unless the line itself sets it.",
     ),
 )

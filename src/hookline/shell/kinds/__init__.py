@@ -126,7 +126,7 @@ KINDS: Mapping[str, ProgramKind] = MappingProxyType(
 #: Kinds that are not code if their content is unknown.
 _DATA = frozenset(("names", "tar names"))
 #: Languages of databases, which everybody feeds from files.
-_CONSOLES = frozenset(("sqlite", "psql", "mysql"))
+CONSOLES = frozenset(("sqlite", "psql", "mysql"))
 
 
 def from_stdin(kind: str, stdin: Stdin, *, named: bool = False) -> Iterator[Found]:
@@ -134,7 +134,7 @@ def from_stdin(kind: str, stdin: Stdin, *, named: bool = False) -> Iterator[Foun
     it does."""
     if stdin.kind == "text":
         yield from KINDS[kind].found(stdin.text)
-    elif stdin.file and kind in _CONSOLES:
+    elif stdin.file and kind in CONSOLES:
         # As with `-f FILE`: the content is not known, but it is a file.
         return
     elif kind not in _DATA and (named or stdin.kind == "unknown"):

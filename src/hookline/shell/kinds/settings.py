@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from hookline.shell.found import Found, Inner, Line, ShellDoubt
 from hookline.shell.kinds import commands
+from hookline.shell.kinds.git_format import parse_settings
 from hookline.shell.placeholders import HOLE
 
 #: Settings of git about appearance or about its own internal choices.
@@ -56,15 +57,10 @@ def git_file(text: str) -> Iterator[Found]:
 
 
 def settings_of_file(text: str) -> Iterator[str]:
-    section = ""
-    for line in text.splitlines():
-        heading = re.match(r'\s*\[([\w.-]+)(?:\s+"([^"]*)")?\s*\]', line)
-        if heading:
-            section = ".".join(filter(None, heading.groups()))
-        key, equals, value = line[heading.end() if heading else 0 :].partition("=")
-        if section and equals:
-            value = value.strip().strip('"')
-            yield f"{section}.{key.strip()}={value}"
+    """Yield the settings in a text, as `git -c` takes them; placeholders may be among them."""
+    for line in parse_settings(text):
+        if line.section and (line.plain or line.value):
+            yield f"{line.key}={line.value}"
 
 
 def git_variable(setting: str) -> Iterator[Found]:

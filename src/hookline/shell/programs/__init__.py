@@ -106,7 +106,10 @@ class Table:
         match name:
             case "command" | "stdin_operands":
                 made = int(value)
-            case "quiet" | "instead" | "stays" | "besides" | "unread" | "loose":
+            case (
+                "quiet" | "instead" | "stays" | "besides" | "unread" | "loose"
+                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by"
+            ):  # fmt: skip
                 made = tuple(filter(None, value.split(",")))
             case "plain" | "near":
                 made = tuple(value.replace("-", " ").split(","))
@@ -118,7 +121,7 @@ class Table:
                 made = getattr(import_module(f"{__name__}.{topic}"), value)
             case "sub":
                 made = value or "before"
-            case "style" | "files" | "default":
+            case "style" | "files" | "default" | "package":
                 made = value
             case _:
                 made = True

@@ -32,10 +32,29 @@ from hookline.shell.options import OptionSpec, Style
 from hookline.shell.placeholders import Words
 
 _CODE = "awk code javascript lua makefile mysql perl php psql python ruby sed sqlite vim"
+_CODE_KINDS = frozenset(_CODE.split())
 #: The sign of a value of this kind, if the word has none.
-_SIGN_OF_KIND = {**dict.fromkeys(_CODE.split(), "#"), "written": ">", "output": "+", "file": "<"}
+_SIGN_OF_KIND = {**dict.fromkeys(_CODE_KINDS, "#"), "written": ">", "output": "+", "file": "<"}
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _SIGNS = "-<>+!@^#~&?*"
+
+#: Names for what programs do to the words, the text and the files of a line.
+WAYS = {
+    "decodes": "turns text into other text, as a name that is not to be seen",
+    "deletes": "deletes its files",
+    "edits": "changes text",
+    "enters": "goes to another directory, with the whole shell",
+    "filters": "writes files that its options and its script name",
+    "keeps": "keeps text for later commands",
+    "links": "may make links",
+    "lists": "lists names of files",
+    "logs-in": "starts a shell, which runs the files of a user",
+    "prints": "prints its words",
+    "renames": "gives a file another name",
+    "schedules": "runs the lines of the files that it is given",
+    "shows": "prints files as they are",
+    "spreads": "reads a list, and runs a command on what is in it",
+}
 
 #: Puts the arguments of a command into the order of getopt.
 Ordered = Callable[[Words, OptionSpec], Words]
@@ -91,6 +110,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     #: Its first operand is a sub-command, whose options come behind it; `anywhere`: its own may come there,
     #: too.
     sub: Literal["", "before", "anywhere"] = ""
+    #: What it does as guards follow it through a line, by the names of `WAYS`.
+    does: Words = ()
     #: With one of these options it runs nothing.
     quiet: Words = ("--help", "--version")
 
@@ -112,6 +133,23 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     #: The files of a command among its words are its own: `find -exec`, `python -m`.
     holds: bool = False
 
+    # Files that it runs
+
+    #: Its operands may be scripts, although it has no kind for them.
+    scripts: bool = False
+    #: The ends of the names of files that it loads by the name of a module, or without being given them. Empty:
+    #: only those that it is given.
+    loads: Words | None = None
+    #: The files in its directory whose recipes it runs, and the options that name another one.
+    recipes: Words = ()
+    recipes_by: Words = ()
+    #: The file in its directory whose scripts its sub-commands run.
+    package: str = ""
+    #: The hooks of a repository that it runs.
+    hooks: Words = ()
+    #: Not every installation of its program has it: an alias may have its name.
+    optional: bool = False
+
     # Programs that it runs
 
     #: The lines that options hold are run with the operands behind them: `git fetch --upload-pack=LINE
@@ -121,6 +159,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     command: int | None = None
     #: The operands from `command` on are one line of shell, joined by blanks.
     joined: bool = False
+    #: Options with the directory in which it runs the command.
+    chdir: Words = ()
     #: NAME=value may come before the command.
     assigns: bool = False
     #: The kind of the first operand, if no option holds the same kind of thing: sed's script.
@@ -159,6 +199,16 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
         """Its options by their names."""
         own = {(word := word_of(text)).name: word for text in self.options}
         return own if self.like is None else {**self.like.words, **own}
+
+    @property
+    def runs_files(self) -> bool:
+        """It may run a file that its words name, or that is in its directory."""
+        return bool(self.first == "script" or self.scripts or self.loads or self.recipes or self.package)
+
+    @cached_property
+    def takes_code(self) -> bool:
+        """Its operands may be code of another language."""
+        return not _CODE_KINDS.isdisjoint((self.first, self.others))
 
     @cached_property
     def spec(self) -> OptionSpec:

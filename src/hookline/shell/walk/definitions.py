@@ -6,35 +6,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.shell.found import Foreign, Found, Inner, Line, ShellDoubt, Stdin
-from hookline.shell.kinds import KINDS
+from hookline.shell.kinds import CONSOLES, KINDS
 from hookline.shell.kinds.commands import is_stdin
 from hookline.shell.placeholders import HOLE, Words
-from hookline.shell.programs import row_of, table
+from hookline.shell.programs import ProgramRow, row_of, table
 from hookline.shell.reader import ShellCommand
-from hookline.shell.runs import program_of
+from hookline.shell.runs import does, program_of
 from hookline.shell.walk.given_options import GivenOptions
 
-#: Interpreters, and how the names of files end that they load without being given them.
-_INTERPRETERS = {
-    "python": (".py", ".pth"), "perl": (".pm", ".pl"), "ruby": (".rb",), "node": (".js", ".cjs", ".mjs"),
-    "php": (".php",), "lua": (".lua",), "tclsh": (".tcl",), "awk": (), "gawk": (), "sed": (), "pytest": (".py",),
-    "nox": (".py",),
-}  # fmt: skip
 #: First lines of scripts of other languages.
 _OTHER_LANGUAGE = ("#!/usr/bin/env python", "#!/usr/bin/python", "#!/usr/bin/env node", "#!/usr/bin/env perl")
 
 
 _MOST_ALIASES = 8
 _LONGEST_NAME = 256
-#: Files that programs read without being given them, and their kind.
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
-_BY_DEFAULT: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "make": (_MAKEFILES, "makefile"),
-    "just": (("justfile", "Justfile", ".justfile"), "makefile"),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), (("package.json",), "scripts")),
-    "composer": (("composer.json",), "scripts"),
-    **dict.fromkeys(("at", "batch", "crontab", "run-parts"), ((), "line")),
-}
 # Compiled when they are first used: most lines write nothing that is run later.
 #: Texts in the words of a command that changes scripts of a project.
 _EDITED = r"""["'`]([\w./~-]+\s[^"'`\n]{1,500})["'`]|^s(\W)(?:\\.|(?!\2).)*+\2([\w./~-]+\s(?:\\.|(?!\2).){1,500})\2"""
@@ -45,22 +30,6 @@ _RUN_LATER = (
     r"(?:commit|push|merge|merge-commit|rebase|checkout|rewrite|applypatch|receive|update|auto-gc|msg|commit-msg))$"
 )
 _OF_GIT = r"\.gitconfig$|\.git/(?:config$|hooks/)"
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "su", "sudo", "login"))
-#: Consoles of databases, and the kind of text they read.
-_CONSOLES = {
-    "psql": "psql",
-    "pgcli": "psql",
-    "mysql": "mysql",
-    "mariadb": "mysql",
-    "sqlite": "sqlite",
-    "duckdb": "sqlite",
-}
-#: They write files that their options and scripts name.
-_FILTERS = frozenset(
-    ("sort", "sed", "awk", "gawk", "mawk", "nawk", "busybox", "split", "uniq", "patch", "ed", "ex")
-)
-#: They give a file another name.
-COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync", "dd"))
 _MOST_COPIES = 64
 #: A finding: such a document begins and ends differently in different shells.
 HERE_IN_ALIAS = ShellDoubt("an alias holds a here-document")
@@ -99,11 +68,11 @@ class ShellDefinitions:
         elif program in {"tee", "sponge"}:
             for word in words[1:]:
                 yield from self._fed_to(word, stdin)
-        elif program in _CONSOLES and stdin.file:
-            self._fed.update((_CONSOLES[program], _file(file)) for file in stdin.file.split("\n"))
-        elif program in _FILTERS:
+        elif stdin.file and (console := _console(table().get(program))):
+            self._fed.update((console, _file(file)) for file in stdin.file.split("\n"))
+        elif does(words[0], "filters"):
             self._filters.append(words)
-        elif program in COPIES:
+        elif does(words[0], "renames"):
             yield from self._note_copies(program, words, stdin)
 
     def _note_aliases(self, words: Words) -> Iterator[Found]:
@@ -117,14 +86,14 @@ class ShellDefinitions:
     def _note_copies(self, program: str, words: Words, stdin: Stdin) -> Iterator[Found]:
         """Handle copies: a program under another name is still that program."""
         sources, targets = words[1:-1], words[-1:]
-        if program == "dd":
+        if program in {"dd", "gdd"}:
             sources = tuple(word[3:] for word in words[1:] if word.startswith("if="))
             targets = tuple(word[3:] for word in words[1:] if word.startswith("of="))
         yield from (Inner((word,), renamed=True) for word in sources if _is_program(word))
         for target in targets:
             known = self._copies.setdefault(posixpath.basename(_file(target)), [])
             known.extend(sources[: _MOST_COPIES - len(known)])
-        if program == "dd" or any(map(is_stdin, sources)):
+        if program in {"dd", "gdd"} or any(map(is_stdin, sources)):
             for target in targets:
                 yield from self._fed_to(target, stdin)
 
@@ -204,7 +173,8 @@ class ShellDefinitions:
             yield from self._by_script(words)
         if self._filters and self._is_filtered(words):
             yield _RUNS_ITS_OWN
-        if self._edits and _BY_DEFAULT.get(program_of(words[0]), ("", ""))[1] == "scripts":
+        row = table().get(program_of(words[0])) if self._edits else None
+        if row is not None and row.package:
             for text, sign, new in (
                 found for each in self._edits for word in each[1:] for found in re.findall(_EDITED, word)
             ):
@@ -275,8 +245,9 @@ class ShellDefinitions:
             else:
                 yield Foreign(text) if text.startswith(_OTHER_LANGUAGE) else Line(text, words)
         program = program_of(words[0])
-        if program in _INTERPRETERS:
-            loaded = _INTERPRETERS[program]
+        row = table().get(program)
+        if row is not None and row.loads is not None:
+            loaded = row.loads
             named = [
                 file
                 for file in self._scripts
@@ -314,16 +285,24 @@ def _is_program(file: str) -> bool:
 def _read_by(program: str, file: str, words: Words) -> str:
     """Return the kind as which the program reads this file, by default or because a word names it; or nothing."""
     name = posixpath.basename(file)
-    if program in _BY_DEFAULT:
-        names, kind = _BY_DEFAULT[program]
-        named = name in names or (kind != "scripts" and any(word.endswith(name) for word in words))
-        return kind if named else ""
+    row = table().get(program)
+    if row is None:
+        return ""
+    if row.package:
+        return "scripts" if name == row.package else ""
     if program == "git":
         # Variables and settings may name any file.
         return "git file"
-    if program in _CONSOLES:
-        return _CONSOLES[program] if any(word.endswith(name) for word in words) else ""
-    return "line" if program in _SHELLS and re.search(_RUN_LATER, file) else ""
+    kind = "makefile" if row.recipes else "line" if "schedules" in row.does else _console(row)
+    if kind and (name in row.recipes or any(word.endswith(name) for word in words)):
+        return kind
+    starts_shell = row.scripts or "logs-in" in row.does
+    return "line" if starts_shell and re.search(_RUN_LATER, file) else ""
+
+
+def _console(row: ProgramRow | None) -> str:
+    """Return the kind of text that the console of a database reads."""
+    return row.stdin if row is not None and row.stdin in CONSOLES else ""
 
 
 def _given(file: str, words: Words) -> bool:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from hookline.shell.environment import git_settings, options_of_variable
 from hookline.shell.found import Found, Inner
 from hookline.shell.placeholders import Words
+from hookline.shell.programs import row_of
 
-#: They set variables for the command that they run.
-_ASSIGNING = frozenset(("env", "genv", "sudo", "doas"))
 _CONFIG_ENV = "--config-env"
 _OF_CURL = r"(?m)^[ \t]{0,40}-{0,2}(?:url|data|form|upload-file|proxy|json|header)\b"
 #: `url = "…"` in a file of settings for curl.
@@ -41,7 +40,8 @@ class GivenOptions:
 
     def note(self, program: str, words: Words) -> None:
         """Note a command that stores settings, or sets variables for another one."""
-        if program in _ASSIGNING:
+        row = row_of(program)
+        if row is not None and row.assigns:
             for name, equals, value in (word.partition("=") for word in words[1:]):
                 if equals:
                     self.sets(name, value)

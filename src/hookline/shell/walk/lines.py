@@ -24,8 +24,7 @@ from hookline.shell.grammar.syntax import (
 from hookline.shell.placeholders import HOLE, Words, base_name
 from hookline.shell.programs import row_of, row_with_files
 from hookline.shell.reader import ShellReading
-from hookline.shell.runs import program_of
-from hookline.shell.walk.definitions import COPIES
+from hookline.shell.runs import does, program_of
 from hookline.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, CommandContext
 from hookline.shell.walk.empty_expansions import emptied, may_be_glued
 from hookline.shell.walk.evaluated import EVALUATING
@@ -322,7 +321,7 @@ class LineWalk(SimpleWalk):
 def _writes(program: str) -> bool:
     """Return True if a program plainly writes or deletes the files that it is given."""
     row = row_with_files(program)
-    return program in COPIES or (row is not None and not {">", "=", "$"}.isdisjoint(row.files or ""))
+    return does(program, "renames") or (row is not None and not {">", "=", "$"}.isdisjoint(row.files or ""))
 
 
 def _passes_arguments(function: Block) -> bool:

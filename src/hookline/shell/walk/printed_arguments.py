@@ -12,15 +12,12 @@ from itertools import chain, islice
 from hookline.shell.found import Inner, Line, Stdin
 from hookline.shell.placeholders import HOLE, Words, base_name
 from hookline.shell.programs import row_of
-from hookline.shell.runs import look_through, program_of
+from hookline.shell.runs import does, look_through, program_of
 from hookline.shell.walk.evaluated import EVALUATING
 
-#: They print their words.
-_PRINTING = frozenset(("echo", "printf", "print"))
 _PIECE = re.compile(r"[^\s;|&()<>`'\"]+")
 #: An option, or the setting of a variable, which only make takes as a word.
 _OPTION = re.compile(r"(?<![\w.-])(?:--?[A-Za-z]|[A-Za-z_]\w*=)")
-_MAKE = frozenset(("make", "gmake"))
 #: With so many words behind it: `-exec rm {}`, `-c alias.x=!rm x`.
 _LENGTH = 3
 _MOST_OPTIONS = 32
@@ -42,7 +39,7 @@ class PrintedWords:
 
     def note(self, words: Words) -> None:
         """Note a command that the line runs: its words may be printed."""
-        if base_name(words[0]) in _PRINTING:
+        if does(words[0], "prints"):
             self.prints(" ".join(words[1:]))
             self.prints("".join(words[1:]))
         else:
@@ -89,7 +86,8 @@ class PrintedWords:
 
     def _danger(self, words: Words, stdin: Stdin, affords: Callable[[Words], bool]) -> str | None:
         plain = _runs(words, stdin)
-        takes_all = program_of(words[0]) in _MAKE
+        row = row_of(program_of(words[0]))
+        takes_all = row is not None and row.others == "make variable"
         options = (each for each in self._options if takes_all or each[0][0] == "-")
         for option in chain(options, self._texts):
             for given in _with(option, words):

@@ -1,1 +1,0 @@
-"""Judge git by its settings, too: they can make a plain push overwrite the remote."""
