@@ -137,7 +137,7 @@ def _takes(called: ast.expr, names: Mapping[str, str], functions: frozenset[str]
 
 def test_modules_that_read_configuration_are_known() -> None:
     found = _modules()
-    assert {"dialects/gemini_cli/extensions.py", "trust/files.py", "hook/call/find_project.py"} <= set(found)
+    assert {"dialects/gemini_cli/extensions.py", "trust/files.py", "hook/call/project.py"} <= set(found)
     assert len(found) > 80
     assert _PAST.keys() <= set(found)
 

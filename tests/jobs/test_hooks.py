@@ -13,9 +13,9 @@ import pytest
 from hookline import Engine
 from hookline.config.engine import hooks_of
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE
-from hookline.jobs import jobs_path
 from hookline.jobs.file import DurableFile
 from hookline.jobs.port import JobSettings
+from hookline.journal.file import jobs_path
 from hookline.model.payloads import ToolCall, ToolResult
 from tests.waiting import wait_until
 from tests.warm_process import run_warm

@@ -14,11 +14,11 @@ import pytest
 
 from hookline import Engine, Outcome, deny
 from hookline.events import POST_TOOL_USE, ToolResult
-from hookline.jobs import jobs_path
 from hookline.jobs.file import user_queue
 from hookline.jobs.outbox import Outbox
 from hookline.jobs.port import Job, Wake
 from hookline.jobs.remote import RemoteJobs
+from hookline.journal.file import jobs_path
 from hookline.model.session_info import SessionInfo
 from tests.cli.run_cli import run_cli
 

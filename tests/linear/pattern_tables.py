@@ -126,7 +126,7 @@ TABLES: Mapping[Unknown, Patterns | str] = {
     ): _LETTERS,
     Unknown(
         "hookline.config.protection.lines",
-        "_filled(line, directories[0] if directories else '', protected.home)",
+        "_filled(line, directories[0] if directories else '', home)",
     ): _LETTERS,
     Unknown("hookline.trust.files", "_fragments(spec, file.text)"): "a name in the command that holds it",
     Unknown("hookline.handlers.command", "_sealed(word, files)"): _LETTERS,

@@ -46,8 +46,7 @@ from hookline.config.protection.protected_paths import protected_in
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.handlers.process.pool import Processes
-from hookline.jobs import jobs_path
-from hookline.journal.file import state_dir
+from hookline.journal.file import jobs_path, state_dir
 from hookline.matching.nearest import nearest
 from hookline.model.errors import ConfigError, PatternError
 from hookline.model.hook import Hook

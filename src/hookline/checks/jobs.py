@@ -7,7 +7,7 @@ from typing import Final
 
 from hookline.checks.context import CheckContext
 from hookline.config.load import Loaded
-from hookline.jobs import jobs_path
+from hookline.journal.file import jobs_path
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.safe_text import one_line
 

@@ -4,13 +4,3 @@
 accepts and runs jobs for an engine. `outbox` and `remote` are the files by which the fleet moves jobs between
 machines.
 """
-
-import os
-from collections.abc import Mapping
-
-from hookline.journal.file import state_dir
-
-
-def jobs_path(env: Mapping[str, str]) -> str:
-    """Return the path of this user's queue."""
-    return os.path.join(state_dir(env), "jobs.sqlite")

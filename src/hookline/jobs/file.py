@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from hookline.jobs import jobs_path
 from hookline.jobs.owner import is_gone, now, owner_name
 from hookline.jobs.port import (
     FLEET,
@@ -29,6 +28,7 @@ from hookline.jobs.port import (
     Settled,
     Wake,
 )
+from hookline.journal.file import jobs_path
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

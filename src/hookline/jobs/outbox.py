@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from hookline.jobs import jobs_path
 from hookline.jobs.file import IN_TURN, DurableFile, end_job, insert_wakes
 from hookline.jobs.owner import is_gone, now
 from hookline.jobs.port import FLEET, Job, Wake
+from hookline.journal.file import jobs_path
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

@@ -73,6 +73,11 @@ def journal_path(env: Mapping[str, str]) -> str:
     return os.path.join(state_dir(env), "journal.jsonl")
 
 
+def jobs_path(env: Mapping[str, str]) -> str:
+    """Return the path of this user's queue of durable hooks; calls of agents look if there is one."""
+    return os.path.join(state_dir(env), "jobs.sqlite")
+
+
 def encoded(run: Run) -> bytes:
     """Encode a run as one line, newline included, with the fields that differ from their defaults."""
     line: dict[str, Any] = {"v": VERSION}

@@ -1,15 +1,17 @@
 """Define the interface between an event and a handler: encoding payloads, decoding raw results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Outcome
 from hookline.model.raw import Failed, RawResult
+from hookline.model.safe_text import printable
 from hookline.model.session_info import SessionInfo
 
 if TYPE_CHECKING:
@@ -112,6 +114,9 @@ class EventRequest(Parsed, frozen=True):
         )
 
 
+_HOLDING_BACK = ("deny", "ask", "defer")
+
+
 class HookReply(Struct, frozen=True):
     """An outcome in another agent's terms: exit code and output of Hookline when it is called as a hook."""
 
@@ -120,6 +125,21 @@ class HookReply(Struct, frozen=True):
     stderr: str = ""
     #: Parts that the agent cannot express, by name.
     lost: tuple[str, ...] = ()
+
+    def with_lines(self, problems: Sequence[str]) -> "HookReply":
+        """Add problems that change no answer to stderr, unless the agent reads stderr as the reason for a block."""
+        if self.code != 0 or not problems:
+            return self
+        lines = "\n".join(printable(f"hookline: {problem}") for problem in problems)
+        return replace(self, stderr=f"{self.stderr}\n{lines}".strip())
+
+    def without_stdout(self, outcome: Outcome) -> str:
+        """Return the text for a blocking exit if stdout cannot be written and holds the agent back; else nothing."""
+        if not (outcome.permission in _HOLDING_BACK or outcome.edits or outcome.stop):
+            return ""
+        return (
+            self.stderr or outcome.reason or outcome.stop_reason or "its answer cannot be written to stdout"
+        )
 
 
 class Wire(Protocol):

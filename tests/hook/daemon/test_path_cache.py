@@ -8,7 +8,7 @@ import pytest
 
 from hookline import Engine
 from hookline.disk import Disk
-from hookline.hook.call.load_project import hooks_for
+from hookline.hook.call.project import hooks_for
 from hookline.hook.daemon.path_cache import PathCache, PathSnapshot, RecordingDisk
 from tests.cli.commands.agent_calls import Caller, repository
 

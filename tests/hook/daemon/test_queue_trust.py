@@ -13,7 +13,7 @@ import pytest
 
 from hookline import Engine
 from hookline.events import POST_TOOL_USE
-from hookline.jobs import jobs_path
+from hookline.journal.file import jobs_path
 from hookline.model.payloads import ToolResult
 from tests.homes import at_home
 from tests.hook.daemon.daemons import Daemons

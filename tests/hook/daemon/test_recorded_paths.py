@@ -15,9 +15,8 @@ import pytest
 
 from hookline import Engine
 from hookline.disk import DISK, Disk
-from hookline.hook.call.find_project import find_project
-from hookline.hook.call.load_project import hooks_for
-from hookline.hook.call.protect import protected_for
+from hookline.hook.call.project import find_project, hooks_for
+from hookline.hook.call.resources import protected_for
 from hookline.hook.daemon.path_cache import RecordingDisk
 from hookline.team.fleet.bundles.follow import activator
 from tests.cli.commands.agent_calls import Caller, repository

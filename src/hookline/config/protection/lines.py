@@ -22,7 +22,6 @@ from hookline.config.protection.protected_paths import (
     whole_path,
 )
 from hookline.dialects.registry import standard_dialects
-from hookline.matching.name_patterns import name_fits
 from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.safe_text import translated
 from hookline.shell import HOLE, ShellReading, base_name
@@ -376,6 +375,8 @@ def _switches_hooks_off(words: Words) -> str | None:
 
 def _looked_for(path: str, tests: Sequence[tuple[str, str]]) -> bool:
     """Return True if a find with these tests of names may find the path. Without any it does."""
+    from hookline.matching.name_patterns import name_fits  # noqa: PLC0415 few lines have patterns
+
     name, folded = base_name(path).casefold(), path.casefold()
     for test, pattern in tests:
         wanted = pattern.casefold()

@@ -20,13 +20,13 @@ from hookline.engine.run_hook import Admission
 from hookline.engine.select_hooks import any_may_concern
 from hookline.engine.session import Session
 from hookline.hook.call.deduplicate import RawRequest, SharedCall, SharedReply, now, shared_call
-from hookline.hook.call.find_project import CallProject
 from hookline.hook.call.payload import CallError, event_named, event_of, read_payload
-from hookline.hook.call.protect import names_protected, protect
-from hookline.hook.call.resources import CallResources
+from hookline.hook.call.project import CallProject
+from hookline.hook.call.resources import CallResources, protected_for
 from hookline.hook.call.session_memory import CallMemory
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import (
+    PERMISSION_REQUEST,
     POST_TOOL_USE,
     PRE_TOOL_USE,
     SESSION_END,
@@ -214,15 +214,8 @@ class AgentCall:
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
         if event.event is SESSION_START:
             self.outcome += self._about_skipped(dialect, found)
-        guarded = protect(
-            self.outcome, parsed, dialect, found.project.cwd,
-            lambda: self._resources.call_reader(
-                found.project, found.loaded.hooks, lambda: self.engine.home.tables()[1]
-            ),
-        )  # fmt: skip
-        if guarded is not self.outcome:
-            self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
-        self.outcome = guarded + self._alarm_if_overruled(found.memory, parsed)
+        self._protect(dialect, parsed, found)
+        self.outcome += self._alarm_if_overruled(found.memory, parsed)
         self.outcome = await self._approved(dialect, parsed, session)
         self._remark(found)
         return _with_config_problems(self._write(dialect, event, parsed), found.loaded, parsed.event)
@@ -325,6 +318,34 @@ class AgentCall:
         self._unheard += lines
         return Outcome(messages=tuple(Message(printable(line), warns=True) for line in lines))
 
+    def _protect(self, dialect: Dialect, parsed: Parsed, found: "_Found") -> None:
+        """Ask the user about a call that would edit a protected file. A hook's denial is stronger, its allow is not.
+
+        An agent that cannot ask at this event denies the call, through its wire. Where the agent asks already, no
+        hook may answer for the user.
+        """
+        outcome, tool = self.outcome, field_of(parsed.payload, "tool_name")
+        if (
+            outcome.blocked
+            or parsed.event not in (PRE_TOOL_USE, PERMISSION_REQUEST)
+            or not isinstance(tool, str)
+        ):
+            return
+        updated: Any = outcome.updated_input
+        arguments: Any = updated if updated is not None else field_of(parsed.payload, "tool_input")
+        reader = self._resources.call_reader(
+            found.project, found.loaded.hooks, lambda: self.engine.home.tables()[1]
+        )
+        hit = reader.written_by_call(tool, arguments, found.project.cwd, dialect.own_tools)
+        if hit is None:
+            return
+        if parsed.event is PERMISSION_REQUEST:
+            allowed = tuple(vote for vote in outcome.votes if vote.kind != "allow")
+            self.outcome = replace(outcome, votes=allowed)
+        else:
+            self.outcome += Outcome(votes=(Vote("ask", str(hit), by=RUN_NAME),))
+        self._record(decision="ask", reason=self.outcome.reason, why="it would edit a protected file")
+
     def _alarm_if_overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
         """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""
         call = str(field_of(parsed.payload, "tool_use_id") or "")
@@ -421,7 +442,8 @@ class AgentCall:
         parsed = dialect.wire.parse(rest)
         found = self._find(dialect, parsed)
         cut = [value for key, value in document.items() if key not in rest]
-        if found.memory.weakened or names_protected(cut, found.project, self._env):
+        protected = protected_for(found.project, (), self._env, DISK)
+        if found.memory.weakened or any(isinstance(text, str) and protected.mentioned(text) for text in cut):
             return False
         session = self._start_session(parsed, event, found.project)
         payload = parsed.payload

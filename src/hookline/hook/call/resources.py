@@ -15,17 +15,15 @@ from hookline.dialects.registry import home_dialect
 from hookline.disk import DISK, Disk
 from hookline.engine.session import Session
 from hookline.handlers.registry import standard_handlers
-from hookline.hook.call.find_project import CallProject, find_project
-from hookline.hook.call.load_project import LoadedProject, load_project
-from hookline.hook.call.protect import protected_for
-from hookline.jobs import jobs_path
-from hookline.journal.file import journal_path
+from hookline.hook.call.project import CallProject, LoadedProject, find_project, load_project
+from hookline.journal.file import jobs_path, journal_path
 from hookline.journal.redaction import Redactor
 from hookline.model.hook import Hook
 from hookline.trust.sessions import SeenSession, SessionStore
 
 if TYPE_CHECKING:
     from hookline.config.protection.calls import CallReader
+    from hookline.config.protection.protected_paths import Protected
     from hookline.dialects.entries import AskedHooks
     from hookline.hook.daemon.cache import DaemonCache
     from hookline.hook.daemon.journal import CallJournal, JournalFiles
@@ -132,3 +130,16 @@ class CallResources:
 def _recall(home: str, new: SeenSession, disk: Disk) -> _Recalled:
     sessions = SessionStore(home)
     return sessions.recall(new, disk), tuple(sessions.problems)
+
+
+def protected_for(
+    project: CallProject, hooks: Sequence[Hook], env: Mapping[str, str], disk: Disk
+) -> "Protected":
+    """List the protected paths of a project with these hooks."""
+    from hookline.config.protection.calls import worktree_of
+    from hookline.config.protection.protected_paths import configuring_names, protected_in
+
+    directories = (project.cwd, project.directory, project.root)
+    return protected_in(directories, env, hooks, configuring_names(), disk).within(
+        worktree_of(project.cwd, disk)
+    )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.hook.call.find_project import CallProject
+from hookline.hook.call.project import CallProject
 from hookline.model.events import Capability
 from hookline.model.outcome import PASS, Outcome, Vote
 from hookline.model.policy import Policy

@@ -11,7 +11,6 @@ from hookline.config.engine import Engine
 from hookline.dialects.entries import HookSelection
 from hookline.handlers.process.pool import Processes
 from hookline.hook.call.answer import AgentCall
-from hookline.hook.call.reply import with_lines, without_stdout
 from hookline.hook.daemon.cache import DaemonCache
 from hookline.hook.daemon.handlers import Begin, call_handlers
 from hookline.hook.daemon.protocol import RelayReply, RelayRequest
@@ -132,8 +131,8 @@ class DaemonCall:
         call = self.call
         answer = await call.answer(self._input)
         self._journal.check()
-        answer = with_lines(answer, call.problems)
-        return _reply(answer, without_stdout(answer, call.outcome))
+        answer = answer.with_lines(call.problems)
+        return _reply(answer, answer.without_stdout(call.outcome))
 
     def if_lost(self) -> RelayReply:
         """Return the relay's answer if the daemon ends while hooks run: they must not run twice."""

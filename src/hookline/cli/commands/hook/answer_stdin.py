@@ -12,9 +12,8 @@ from hookline.config.home import HomeError, home_of_call
 from hookline.dialects.registry import dialect_named
 from hookline.hook.call.answer import BLOCKED, AgentCall
 from hookline.hook.call.deduplicate import process_started
-from hookline.hook.call.find_project import projects_of
 from hookline.hook.call.payload import CallError, read_input
-from hookline.hook.call.reply import with_lines, without_stdout
+from hookline.hook.call.project import projects_of
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import printable
@@ -124,7 +123,7 @@ async def _answer(call: AgentCall, raw: bytes | CallError, signalled: list[int])
     status = BLOCKED
     _stop_on_signals(signalled)
     try:
-        answer = with_lines(await call.answer(raw), call.problems)
+        answer = (await call.answer(raw)).with_lines(call.problems)
         status = _write_answer(answer, call.outcome)
         _close_streams()
         await call.finish(_DRAIN_SECONDS)
@@ -156,7 +155,7 @@ def _stop_on_signals(signalled: list[int]) -> None:
 
 def _write_answer(answer: HookReply, outcome: Outcome) -> int:
     """Write the answer and return the exit status. If a block cannot be written, the status alone must block."""
-    if not _written(1, answer.stdout) and (why := without_stdout(answer, outcome)):
+    if not _written(1, answer.stdout) and (why := answer.without_stdout(outcome)):
         answer = HookReply(BLOCKED, "", why)
     stderr = answer.stderr
     _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")

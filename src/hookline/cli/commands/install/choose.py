@@ -19,7 +19,7 @@ from hookline.dialects.entries import IfMissing
 from hookline.dialects.installer import InstallError, Site
 from hookline.dialects.registry import OWN_FORMAT, dialect_named
 from hookline.disk import DISK
-from hookline.hook.call.load_project import hooks_for
+from hookline.hook.call.project import hooks_for
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 
