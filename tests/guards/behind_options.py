@@ -26,7 +26,7 @@ HARMLESS = {
     "mktemp": "-u -t --dry-run",
     "nc": "-l -z -h",
     "ncat": "-l -z -h --listen --recv-only",
-    "npm": "--dry-run",
+    "npm": "--dry-run -v --usage",
     "parted": "-l -v --list --version",
     "rclone": "-n --dry-run",
     "rg": "-q",

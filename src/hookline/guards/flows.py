@@ -18,11 +18,23 @@ _LONGEST_DECODED = 200
 DataFlows = Sequence[tuple[int, int]]
 
 
+#: The last line: one guard after another asks for its flows.
+_last: tuple[ShellReading, DataFlows] | None = None
+
+
 def flows_of(reading: ShellReading) -> DataFlows:
     """Return the flows of a line, with those of text that it keeps: in a file, an array, or the list of xargs.
 
     What goes into those may come out at every later command whose words only the shell knows.
     """
+    global _last
+    known = _last
+    if known is None or known[0] is not reading:
+        known = _last = reading, _flows(reading)
+    return known[1]
+
+
+def _flows(reading: ShellReading) -> DataFlows:
     flows: list[tuple[int, int]] = list(reading.flows[:_MOST_FLOWS])
     commands = reading.commands
     kept = {target for _, target in flows if commands[target].does("keeps")}

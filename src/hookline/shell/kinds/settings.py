@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from hookline.shell.found import Found, Inner, Line, ShellDoubt
 from hookline.shell.kinds import commands
-from hookline.shell.kinds.git_format import parse_settings
 from hookline.shell.placeholders import HOLE
 
 #: Settings of git about appearance or about its own internal choices.
@@ -58,6 +57,8 @@ def git_file(text: str) -> Iterator[Found]:
 
 def settings_of_file(text: str) -> Iterator[str]:
     """Yield the settings in a text, as `git -c` takes them; placeholders may be among them."""
+    from hookline.shell.kinds.git_format import parse_settings  # noqa: PLC0415 few lines write settings
+
     for line in parse_settings(text):
         if line.section and (line.plain or line.value):
             yield f"{line.key}={line.value}"
