@@ -44,6 +44,10 @@ HELD = {
     "by a symbolic link": "ln -s $B/forbidden l; ./l mark",
     "by a hard link": "ln $B/forbidden l; ./l mark",
     "as an exact copy": "cp $B/forbidden c; ./c mark",
+    "as a copy in a file that was another program": (
+        f"old() {{ {sys.executable} -c 'import os; os.utime(\"c\", (1, 1))'; }};"
+        " truncate -s $(stat -c %s $B/forbidden) c; chmod +x c; old; ./c; cat $B/forbidden > c; old; ./c mark"
+    ),
     "by the loader": "$(ls /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 2>/dev/null) $B/forbidden mark",
     "as an interpreter": "printf '#!'$B'/forbidden\\n' > s; chmod +x s; ./s; test -e mark",
     "from a shell on stdin": "echo forbidden mark | sh",

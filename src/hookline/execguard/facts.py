@@ -19,7 +19,7 @@ _MOST_REMEMBERED: Final = 1024
 #: These lead to the process that looks, so they have to be read for the task.
 _OWN: Final = re.compile(r"^/(?:proc/(?:thread-)?self(?=/|$)|dev/fd(?=/|$))")
 
-#: Device, inode, size and time of change.
+#: Device, inode, size, and time of the last change, which nobody can set back.
 Identity = tuple[int, int, int, int]
 
 
@@ -227,7 +227,7 @@ def _identified(where: str) -> tuple[str, Identity | None]:
 
 
 def _identity(found: os.stat_result) -> Identity:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns
 
 
 def _bytes(memory: int, address: int) -> bytes:
