@@ -1,5 +1,6 @@
 """Make the changes that mend findings in a configuration text; what cannot be changed in place is left."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
@@ -20,6 +21,8 @@ from hookline.model.diagnostics import Path, Repair
 #: Each repair reads the whole text again: of more than these some are left for the next time.
 _MOST_REPAIRS = 200
 _MOST_READ = 10_000_000
+#: A text of JSON in one line.
+_STRING = r'"(?:[^"\\\n]|\\.)*+"'
 
 
 def repaired(text: str, form: Format, repairs: Iterable[Repair]) -> tuple[str, list[Repair]]:
@@ -59,6 +62,7 @@ def _changed(text: str, form: Format, one: Repair) -> str:
         # Of other settings only the last one counts: joined, they could allow what it does not.
         "join": lambda: joined(text, path) if form == "json" and "hooks" in path else text,
         "remove": lambda: _removed(text, form, path),
+        "escape": lambda: _escaped(text) if form == "json" else text,
     }
     return changes[one.how]()
 
@@ -82,6 +86,18 @@ def _group(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the group around an entry that stands alone; its matcher belongs to the group."""
     matcher = {key: value for key, value in entry.items() if key == "matcher"}
     return {**matcher, "hooks": [{key: value for key, value in entry.items() if key != "matcher"}]}
+
+
+def _escaped(text: str) -> str:
+    """Escape slashes in texts of JSON that an agent would take for the start of a comment."""
+
+    def escape(found: re.Match[str]) -> str:
+        text = found[0]
+        if "//" not in text and "/*" not in text:
+            return text
+        return re.sub(r"\\.|/", lambda part: part[0] if len(part[0]) == 2 else r"\/", text)
+
+    return re.sub(_STRING, escape, text)
 
 
 def _removed(text: str, form: Format, path: Path) -> str:

@@ -38,7 +38,9 @@ NOWHERE = Where()
 class Repair(Struct, frozen=True):
     """A change that certainly mends a finding; `hookline doctor --fix` makes it."""
 
-    how: Literal["rename", "set", "remove", "join", "group", "list", "move", "executable", "line-ends"]
+    how: Literal[
+        "rename", "set", "remove", "join", "group", "list", "move", "escape", "executable", "line-ends"
+    ]
     #: The value in the file that is changed.
     path: Path = ()
     #: The new key of `rename`, the new value of `set`, the new path of `move`.

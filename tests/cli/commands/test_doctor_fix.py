@@ -1,6 +1,7 @@
 """`doctor --fix` mends what is certain, shows and asks before it writes, and `--undo` restores every byte."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -161,4 +162,36 @@ def test_a_file_that_nobody_could_read_as_a_difference_is_left_to_its_user(
     file = case.write(".claude/settings.json", text)
     doctor(case, "--fix", "--yes")
     assert "mend it yourself" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        r'{"command": "curl -s http://127.0.0.1:9/decide \\// /* \"//\" \//"}',
+        '{"command": 5}',
+        '{"command": "true", "timeout": "5"}',
+        '{"command": "true", "timeout": 0}',
+        '{"command": "true", "type": "banana"}',
+        '{"command": "true", "matcher": "("}',
+    ],
+)
+def test_what_voids_a_whole_file_is_mended(case: DoctorCase, bad: str) -> None:
+    """Cursor runs no hook of a file with one entry that it does not take, or with // in a text."""
+    text = (
+        '{\n  // mine\n  "hooks": {\n    "preToolUse": [{"command": "exit 2"}],\n'
+        f'    "postToolUse": [{{"command": "true"}}, {bad}]\n  }}\n}}\n'
+    )
+    file = case.write(".cursor/hooks.json", text)
+    assert doctor(case, "--fix", "--yes") == 0
+    # As Cursor reads it: what looks like a comment is cut out wherever it is.
+    mended = json.loads(re.sub(r"/\*.*?\*/", "", re.sub(r"//.*", "", file.read_text()), flags=re.DOTALL))
+    assert mended["version"] == 1
+    assert mended["hooks"]["preToolUse"] == [{"command": "exit 2"}]
+    assert mended["hooks"]["postToolUse"][0] == {"command": "true"}
+    kept = mended["hooks"]["postToolUse"][1:]
+    if "//" in bad:
+        assert kept == [json.loads(bad)]
+    assert "// mine" in file.read_text()
+    assert doctor(case, "--undo") in (0, 1)
     assert file.read_text() == text

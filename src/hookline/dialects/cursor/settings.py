@@ -17,7 +17,7 @@ from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Mat
 from hookline.dialects.labels import entry_label, shortened
 from hookline.handlers.specs import CommandSpec, PromptSpec
 from hookline.matching.matchers import OneName, joined
-from hookline.model.diagnostics import Path
+from hookline.model.diagnostics import Diagnostic, Path, Repair
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of
 from hookline.model.hook import Condition, Hook, Matcher, Waiting
@@ -134,13 +134,14 @@ class FileReader(FlatFileReader):
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
             message = "version is not a number above 0"
             self.report.say("error", "no-version", message, *(["version"] if "version" in settings else []),
-                            fix='write "version": 1')  # fmt: skip
+                            fix='write "version": 1', repair=Repair("set", ("version",), 1))  # fmt: skip
         for line, text in enumerate(self.report.document.text.split("\n"), 1):
             if any("//" in found or "/*" in found for found in re.findall(_STRING, text)):
                 where = replace(self.report.document.where(), locate=_at(line))
                 message = "Cursor takes // inside of a text for a comment and cannot read the file"
+                fix, repair = r"write \/\/ instead of //", Repair("escape")
                 self.report.diagnostics.append(
-                    _error("slashes-in-text", message, where, r"write \/\/ instead of //")
+                    Diagnostic("error", "slashes-in-text", message, where, None, fix, repair)
                 )
         return True
 
@@ -152,6 +153,7 @@ class FileReader(FlatFileReader):
         if any(found.values()):
             message = f"{said[wrong].message}, so Cursor ignores all hooks of this file"
             said[wrong] = replace(said[wrong], message=message)
+            said[:] = map(_removable, said)
         return {}
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
@@ -210,10 +212,12 @@ def _at(line: int) -> Callable[[Path], int | None]:
     return located
 
 
-def _error(code: str, message: str, where: Any, fix: str) -> Any:
-    from hookline.model.diagnostics import Diagnostic  # noqa: PLC0415 only for a mistake
-
-    return Diagnostic("error", code, message, where, None, fix)
+def _removable(one: Diagnostic) -> Diagnostic:
+    """Return a finding with the repair that lets the others of the file run: without an entry that never can."""
+    entry = one.where.path[:3]
+    if one.severity != "error" or one.repair is not None or len(entry) < 3:
+        return one
+    return replace(one, fix=one.fix or "write it right, or remove it", repair=Repair("remove", entry))
 
 
 def read_layers(
