@@ -10,13 +10,13 @@ from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.config.home import HomeError, home_of_call
 from hookline.dialects.registry import dialect_named
-from hookline.hook.call.answer import BLOCKED, AgentCall
+from hookline.hook.call.answer import BLOCKED, FAILED, AgentCall
 from hookline.hook.call.deduplicate import process_started
 from hookline.hook.call.payload import CallError, read_input
 from hookline.hook.call.project import projects_of
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Outcome
-from hookline.model.safe_text import printable
+from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def answer_stdin(
     # An agent reads the answer and the errors: nobody but a person has them written to a terminal.
     by_hand = os.isatty(1) or os.isatty(2)
     engine = command_engine(caller=dialect, origin="hand" if by_hand else "", from_agent=True)
-    wrong = homeless or (_unusable(engine, files, source) if files else None)
+    wrong = _unusable(engine, files, source) if files else None
+    if wrong is not None:
+        note(one_line(f"hookline hook: {wrong}", 500))
+        return FAILED if words and _only_observes(dialect, words[0]) else BLOCKED
     # Before the input is read: an agent may take its time to send it.
     event, began = words[0] if words else None, process_started()
     call = AgentCall(
@@ -70,7 +73,7 @@ def answer_stdin(
         started=lambda: began,
         pid=os.getpid(),
     )
-    raw = wrong or _input()
+    raw = homeless or _input()
     signalled: list[int] = []
     status = asyncio.run(_answer(call, raw, signalled))
     if relay and not signalled:
@@ -86,15 +89,22 @@ def answer_stdin(
     return status
 
 
-def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> CallError | None:
+def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> str | None:
     """Return why the files cannot be used; None if they can."""
     try:
         require_files(engine, files)
         if source is not None:
             engine.loader.name_files(files, source)
     except HooklineError as problem:
-        return CallError(str(problem))
+        return str(problem)
     return None
+
+
+def _only_observes(name: str, event: str) -> bool:
+    """Return True at an event that guards nothing: a block at the end of a turn would start another one."""
+    dialect = dialect_named(name)
+    found = dialect.events.get(event) if dialect is not None else None
+    return found is not None and not found.guards
 
 
 def _find_home(name: str, named: str | None) -> CallError | None:
