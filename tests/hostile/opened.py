@@ -95,9 +95,13 @@ def _is_ours(site: Site, opening: Opening, action: Act) -> bool:
     entry = command[command.index(sys.executable) :] if sys.executable in opening.program else command
     if action.words in {command, entry}:
         return True
-    # The relay runs the Hookline beside it by its Python, isolated, with the same words.
+    # The relay runs the Hookline beside it by its Python, isolated, with the same words; before them, how a call ends
+    # that nobody answers.
     if opening.program[1:2] == ("--daemon",) and action.words[1:3] == ("-I", "-c"):
-        return action.words[4:] == (str(Path(command[0]).with_name("hookline")), *command[3:])
+        return action.words[4] in {"1", "2"} and action.words[6:] == (
+            str(Path(command[0]).with_name("hookline")),
+            *command[3:],
+        )
     if action.words[1:2] == ("-c",):
         return action.words[2] in {guard, ":"} or action.words[3:4] == ("hookline-watchdog",)
     return action.words == (guard,)
