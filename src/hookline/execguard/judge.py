@@ -4,7 +4,6 @@ An argv is presented to them as a line that has been read already: one command, 
 never written as text and parsed again.
 """
 
-import hashlib
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,8 +46,15 @@ _MANY_IN_ONE: Final = frozenset(("busybox", "toybox", "coreutils", "uutils", "sb
 #: Interpreters of interpreters: the kernel follows five.
 _DEEPEST_SCRIPT: Final = 12
 _LARGEST_COPY: Final = 64 << 20
-#: Programs of which is remembered who can be about them.
-_MOST_REMEMBERED: Final = 1024
+_CHUNK: Final = 64 * 1024
+#: Programs, and short commands, of which is remembered who can be about them.
+_MOST_REMEMBERED: Final = 256
+_LONGEST_REMEMBERED: Final = 1000
+_EVERYDAY: Final = (
+    "cat -n x", "git status", "git diff x", "git log -1", "true x", "sh -c true", "env true", "sed -n 1p x",
+    "grep -r x .", "find . -name x", "make all", "python3 -m pytest", "node x.js", "npm test", "cc -c x.c", "cp a b",
+    "rm -f x", "xargs x",
+)  # fmt: skip
 
 
 class GuardRow(Struct, frozen=True):
@@ -117,6 +123,14 @@ class _Concern(NamedTuple):
     runs: bool = True
 
 
+class _Program(NamedTuple):
+    """What is known of a program: its names, and if anything can be about it."""
+
+    names: tuple[str, ...]
+    is_git: bool
+    is_concerned: bool
+
+
 class ExecJudge:
     """Rules and guards, ready to judge execs."""
 
@@ -140,10 +154,17 @@ class ExecJudge:
         names = self._named()
         self._known = _KnownPrograms(names, rules.path)
         self._about_git = "git" in names
-        self._are_concerned: dict[tuple[object, ...], bool] = {}
+        self._programs: dict[tuple[object, ...], _Program] = {}
         self._concerned_by = lru_cache(_MOST_REMEMBERED)(self._find_concern)
-        # Loads what the first exec would have to wait for.
-        self.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
+        self._short_ones = lru_cache(_MOST_REMEMBERED)(self._concerned_with)
+
+    def rehearse(self) -> None:
+        """Judge everyday commands: what they need is loaded then, and no exec has to wait for it."""
+        for line in _EVERYDAY:
+            words = tuple(line.split())
+            facts = ExecFacts(words, "/", f"/usr/bin/{words[0]}", f"/usr/bin/{words[0]}")
+            self.is_concerned(facts)
+            self.finding(facts)
 
     def name_of(self, facts: ExecFacts) -> str:
         """Return the name of a program: that of its file, or of a link to it in a directory of PATH (`sh`)."""
@@ -153,21 +174,28 @@ class ExecJudge:
     def is_concerned(self, facts: ExecFacts) -> bool:
         """Return False if nothing can be about a program, whatever directory it is started in.
 
-        That is remembered of its file and its names. It may be more than `finding` asks.
+        That may be more than `finding` asks.
         """
         text = " ".join(facts.argv[1:])
-        options = _may_have_options(text)
-        key = facts.argv[:1], facts.path, facts.real, facts.identity, options
-        known = self._are_concerned.get(key)
-        if known is None:
-            if len(self._are_concerned) >= _MOST_REMEMBERED:
-                self._are_concerned.clear()
-            concerns = [self._concerned_by((name,), options) for name in self._names(facts)]
-            known = any(one.runs or one.judges for one in concerns) or (
-                self._about_git and self._is_git(facts)
-            )
-            self._are_concerned[key] = known
-        return known or bool(facts.interpreter) or _may_hold_more(text)
+        return (
+            self._program(facts, options=_may_have_options(text)).is_concerned
+            or bool(facts.interpreter)
+            or _may_hold_more(text)
+        )
+
+    def _program(self, facts: ExecFacts, *, options: bool = True) -> _Program:
+        """Return what is known of a program. It is remembered of its names and its file."""
+        key = facts.argv[:1], facts.path, facts.real, facts.identity, facts.interpreter, options
+        found = self._programs.get(key)
+        if found is None:
+            names = self._names(facts)
+            bases = {base_name(name) for name in (*names, facts.interpreter)}
+            is_git = self._about_git and any(one == "git" or one.startswith("git-") for one in bases)
+            concerned = is_git or any(any(self._concerned_by((name,), options)) for name in names)
+            if len(self._programs) >= _MOST_REMEMBERED:
+                self._programs.clear()
+            found = self._programs[key] = _Program(names, is_git, concerned)
+        return found
 
     def finding(self, facts: ExecFacts) -> ExecFinding | None:
         """Return the strongest rule or guard that is about this exec: a denial, else a question."""
@@ -184,7 +212,7 @@ class ExecJudge:
 
     def depends_on_surroundings(self, facts: ExecFacts) -> bool:
         """Return True for a program that is judged by more than its arguments: by variables and files."""
-        return self._about_git and self._is_git(facts) and may_depend(facts.argv)
+        return self._program(facts).is_git and may_depend(facts.argv)
 
     def finding_after(self, facts: ExecFacts) -> ExecFinding | None:
         """Judge a program that runs and is not the one that was judged: also as a script that the kernel gave to
@@ -204,6 +232,10 @@ class ExecJudge:
 
     def concerned(self, words: tuple[str, ...]) -> tuple[int, ShellReading]:
         """Return which rules and guards can be about a command or about what it runs, as bits; and what that is."""
+        short = sum(map(len, words)) < _LONGEST_REMEMBERED
+        return self._short_ones(words) if short else self._concerned_with(words)
+
+    def _concerned_with(self, words: tuple[str, ...]) -> tuple[int, ShellReading]:
         judges, runs = self._concern(words)
         reading = reading_of(words) if judges or runs else _NOTHING
         for command in reading.commands[1:]:
@@ -252,10 +284,6 @@ class ExecJudge:
             found |= bit if guard.judge.may_find(head, options=options) else 0
         return _Concern(found, row_of(program_of(head[0])) is not None)
 
-    def _is_git(self, facts: ExecFacts) -> bool:
-        names = (base_name(name) for name in (*self._names(facts), *facts.interpreter_argv[:1]))
-        return any(name == "git" or name.startswith("git-") for name in names)
-
     def _by_settings(self, facts: ExecFacts) -> Iterator[GitCommand]:
         """Yield a git command as its settings make it."""
         if not facts.tid or not self.depends_on_surroundings(facts):
@@ -271,12 +299,12 @@ class ExecJudge:
     def _spellings(self, facts: ExecFacts) -> Iterator[tuple[str, ...]]:
         """Yield the command under every name that its program has."""
         rest = facts.argv[1:]
-        for name in self._names(facts):
+        for name in self._program(facts).names:
             yield (name, *rest)
         if facts.interpreter_argv:
             yield facts.interpreter_argv
 
-    def _names(self, facts: ExecFacts) -> Iterable[str]:
+    def _names(self, facts: ExecFacts) -> tuple[str, ...]:
         """Return the names of a program: as it was called, and those that its file has."""
         names = dict.fromkeys((*facts.argv[:1], facts.path, base_name(facts.real)))
         # Some programs are wrapped by a script of their name: valgrind.bin.
@@ -286,7 +314,7 @@ class ExecJudge:
         by_base: dict[str, str] = {}
         for name in filter(None, names):
             by_base.setdefault(base_name(name), name)
-        return by_base.values()
+        return (*by_base.values(),)
 
     def _named(self) -> set[str]:
         """Return the programs that rules and guards name."""
@@ -394,15 +422,18 @@ class _KnownPrograms:
         candidates = self._by_size.get(identity[2], ())
         if not candidates or identity[2] > _LARGEST_COPY:
             return
-        content = _digest(where)
         for name, file in candidates:
-            if content is not None and _digest(file) == content:
+            if _is_copy(where, file):
                 yield name
 
 
-def _digest(file: str) -> bytes | None:
+def _is_copy(one: str, other: str) -> bool:
+    """Return True if two files have the same content. Most programs of one size differ at their beginning."""
     try:
-        with open(file, "rb") as opened:
-            return hashlib.file_digest(opened, "sha256").digest()
+        with open(one, "rb", buffering=0) as first, open(other, "rb", buffering=0) as second:
+            while (part := first.read(_CHUNK)) == second.read(_CHUNK):
+                if not part:
+                    return True
     except OSError:
-        return None
+        pass
+    return False

@@ -14,7 +14,6 @@ from typing import Final, NoReturn
 
 import msgspec
 
-from hookline.execguard.facts import ExecFacts
 from hookline.execguard.judge import ExecJudge, ExecRules
 from hookline.execguard.kernel import libc
 from hookline.execguard.messages import (
@@ -47,6 +46,7 @@ def serve(control: socket.socket) -> NoReturn:
             os._exit(0)
         if message == TAKE_RULES:
             judge = ExecJudge(_rules.decode(whole(descriptors[0])))
+            judge.rehearse()
             gc.collect()
             gc.freeze()
             continue
@@ -101,7 +101,7 @@ def _supervise(judge: ExecJudge, channel: socket.socket, *, network: bool) -> No
 
 def _touch(judge: ExecJudge) -> None:
     """Use once what a command needs, before there is one: the pages that a fork shares are copied then."""
-    judge.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
+    judge.rehearse()
     encoded(Problem(""))
     job_in(sealed(SupervisedCommand(argv=("cat",), program="/bin/cat", env={}, cwd="/")))
     gc.collect(0)
