@@ -8,7 +8,7 @@ from tests.linear.pattern_sources import Used
 from tests.linear.pattern_tables import TABLES
 from tests.linear.pattern_texts import Shape
 from tests.linear.patterns import all_patterns, slow, slow_patterns
-from tests.linear.work import grows_faster
+from tests.linear.work import grows_faster, unit
 
 #: Texts for each pattern. `make soak` takes all there are.
 _MOST_SHAPES = 16
@@ -40,7 +40,11 @@ def test_every_pattern_is_found() -> None:
     ],
 )
 def test_a_pattern_that_takes_long_is_found(pattern: str) -> None:
-    assert list(slow(Used(pattern, int(re.MULTILINE), "search", "here"), _MOST_SHAPES))
+    def found() -> bool:
+        unit.cache_clear()  # it may have been measured while others used the machine
+        return any(slow(Used(pattern, int(re.MULTILINE), "search", "here"), _MOST_SHAPES))
+
+    assert any(found() for _ in range(3))
 
 
 #: Texts by which the soak found a pattern that took long, by a part of the pattern.

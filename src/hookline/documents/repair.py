@@ -21,8 +21,8 @@ from hookline.model.diagnostics import Path, Repair
 #: Each repair reads the whole text again: of more than these some are left for the next time.
 _MOST_REPAIRS = 200
 _MOST_READ = 10_000_000
-#: A text of JSON in one line.
-_STRING = r'"(?:[^"\\\n]|\\.)*+"'
+#: A text of JSON; one without an end goes to the end of its line, so that no later quote is tried for it.
+_STRING = r'"(?:[^"\\\n]|\\.)*+"?'
 
 
 def repaired(text: str, form: Format, repairs: Iterable[Repair]) -> tuple[str, list[Repair]]:
