@@ -273,6 +273,8 @@ class _Server:
 
     def __init__(self, agent: int) -> None:
         self._agent = agent
+        #: This process adds no filter of its own.
+        self._filters = _facts_of("self")[1:]
         self._directory = _directory_of(agent)
         found = capabilities()
         self.level: Level = found.level
@@ -314,7 +316,7 @@ class _Server:
             if user != os.getuid():
                 return
             # What the agent starts was judged by its line; what a guarded command asks for was not.
-            is_agents = _facts_of(process) == (b"%d" % self._agent, *_facts_of("self")[1:])
+            is_agents = _facts_of(process) == (b"%d" % self._agent, *self._filters)
             # Meanwhile the relay compares how both are confined.
             rules = rules_in(self._engine, self._directory, quiet=True) if is_agents else None
             request = await _read(connection, streams)
@@ -392,8 +394,9 @@ async def _end(command: FollowedCommand, connection: socket.socket, supervisor: 
 def _facts_of(process: int | str) -> tuple[bytes, ...]:
     """Return the parent of a process, and how its system calls are filtered; nothing if it is gone."""
     try:
-        with open(f"/proc/{process}/status", "rb") as file:
-            lines = file.read().splitlines()
+        # Without a buffer: a call waits for it.
+        with open(f"/proc/{process}/status", "rb", buffering=0) as file:
+            lines = file.readall().splitlines()
     except OSError:
         return ()
     return tuple(line.split()[-1] for line in lines if line.startswith((b"PPid:", b"Seccomp")))
