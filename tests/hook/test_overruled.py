@@ -6,18 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from hookline import Engine, Outcome, deny
+from hookline.dialects.entries import HookSelection
 from hookline.events import PRE_TOOL_USE
 from hookline.extending import HookReply, Run
 from hookline.hook.call.answer import AgentCall
 
 
-def asked(home: Path, event: str, runs: list[Run] | None = None, **fields: Any) -> HookReply:
-    """Answer one call of Claude Code; commands that begin with rm are denied."""
+def asked(
+    home: Path,
+    event: str,
+    runs: list[Run] | None = None,
+    *,
+    hooks: HookSelection = "all",
+    allowed: bool = False,
+    **fields: Any,
+) -> HookReply:
+    """Answer one call of Claude Code; commands that begin with rm are denied, unless the hooks asked here allow all."""
     engine = Engine()
     engine.journal.subscribe((runs if runs is not None else []).append)
 
     async def guards(call: Any) -> Outcome | None:
-        return deny("no") if call.tool_input["command"].startswith("rm") else None
+        return deny("no") if not allowed and call.tool_input["command"].startswith("rm") else None
 
     engine.add(PRE_TOOL_USE, guards)
     document = {
@@ -26,7 +35,7 @@ def asked(home: Path, event: str, runs: list[Run] | None = None, **fields: Any) 
     }  # fmt: skip
 
     async def run() -> HookReply:
-        call = AgentCall(engine, "claude-code", event, files=(), env={"HOME": str(home)})
+        call = AgentCall(engine, "claude-code", event, files=(), env={"HOME": str(home)}, hooks=hooks)
         try:
             return await call.answer(json.dumps(document).encode())
         finally:
@@ -56,3 +65,25 @@ def test_a_call_that_was_not_denied_is_none(tmp_path: Path) -> None:
     # Nor is the same id in another session, or a call that failed because it was denied.
     assert asked(tmp_path, "PostToolUse", session_id="s-2", tool_response="x").stdout == ""
     assert asked(tmp_path, "PostToolUseFailure", error="denied").stdout == ""
+
+
+def test_a_denial_of_one_entry_is_kept_when_the_other_entry_allows(tmp_path: Path) -> None:
+    """An agent may have one entry for our own hooks, and one for all: the second asks the rest alone."""
+    own = asked(tmp_path, "PreToolUse", hooks="own")
+    assert "deny" in own.stdout
+    asked(tmp_path, "PreToolUse", hooks="all", allowed=True)
+    assert "ALARM" in asked(tmp_path, "PostToolUse", tool_response="done").stdout
+
+
+def test_many_denials_of_a_session_need_no_more_room(tmp_path: Path) -> None:
+    for number in range(60):
+        asked(tmp_path, "PreToolUse", tool_use_id=f"toolu_{number}")
+    sizes = {file.stat().st_size for file in tmp_path.rglob("*.calls")}
+    for number in range(60, 120):
+        asked(tmp_path, "PreToolUse", tool_use_id=f"toolu_{number}")
+    alarms = [
+        "ALARM" in asked(tmp_path, "PostToolUse", tool_use_id=f"toolu_{number}", tool_response="x").stdout
+        for number in range(120)
+    ]
+    assert sum(alarms) > 100
+    assert max(file.stat().st_size for file in tmp_path.rglob("*.calls")) <= max(sizes) + (1 << 15)

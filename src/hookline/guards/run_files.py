@@ -30,7 +30,7 @@ from hookline.shell import HOLE, ShellReading
 from hookline.shell.options import read_options
 from hookline.shell.placeholders import Words
 from hookline.shell.programs import table
-from hookline.shell.runs import after_options, program_of
+from hookline.shell.runs import after_options, may_run_files, program_of
 
 _LONGEST = 64 * 1024
 #: In seconds: what was changed before is the project's own.
@@ -58,7 +58,7 @@ def files_run(reading: ShellReading, directories: Iterable[str], home: str) -> M
     found: dict[str, str] = {}
     bases = [each for each in directories if each]
     for command in reading.commands:
-        for name, text in _run_by(command.words, bases, home):
+        for name, text in _run_by(command.words, bases, home) if may_run_files(command.words) else ():
             if text and name not in reading.writes and len(found) < _MOST_FILES:
                 found.setdefault(name, text)
     return found

@@ -66,8 +66,6 @@ class SeenSession(Struct, frozen=True, kw_only=True):
     guards: dict[str, KnownGuard] = {}
     #: Notices that were shown once and are not repeated.
     shown: tuple[str, ...] = ()
-    #: The ids of calls that were denied.
-    denied: tuple[str, ...] = ()
 
 
 class SessionStore:

@@ -349,9 +349,12 @@ class AgentCall:
     def _alarm_if_overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
         """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""
         call = str(field_of(parsed.payload, "tool_use_id") or "")
-        if parsed.event is PRE_TOOL_USE:
-            memory.judged(call, denied=self.outcome.blocked)
-        if parsed.event is not POST_TOOL_USE or not memory.was_denied(call):
+        if not call or self._shared_call is None:
+            return PASS
+        # What the other entry of the same call has denied stays denied.
+        if parsed.event is PRE_TOOL_USE and (self.outcome.blocked or self._hooks != "others"):
+            self._shared_call.remember(call, denied=self.outcome.blocked)
+        if parsed.event is not POST_TOOL_USE or not self._shared_call.was_denied(call):
             return PASS
         tool = one_line(str(field_of(parsed.payload, "tool_name")), 100)
         alarm = (

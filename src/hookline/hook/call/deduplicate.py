@@ -30,6 +30,8 @@ _OF_SHELLS = frozenset(("_", "SHLVL"))
 #: An answer is in one of these slots of the session's file; longer ones are not stored.
 _SLOTS, _SLOT_BYTES = 16, 1 << 16
 _LENGTH_BYTES, _CHECK_BYTES = 4, 16
+#: Behind them: the digests of denied calls, each at the number that it gives, so that writing one moves nothing.
+_DENIALS_AT, _DENIALS, _DENIAL_BYTES = _SLOTS * _SLOT_BYTES, 1024, 16
 #: `struct flock`: type, start of counting, offset, length, process.
 _FLOCK = "hhqqi4x"
 #: Seconds between two checks for the other process's answer.
@@ -91,6 +93,7 @@ class SharedCall:
         self._key = key
         self._request = request
         self._numbered = numbered
+        self._entries = [request.entry]
         self._descriptor = descriptor
         self._started = request.started()
         self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _SLOTS * _SLOT_BYTES
@@ -99,7 +102,8 @@ class SharedCall:
     async def shared_reply(self) -> SharedReply | None:
         """Wait for the answer of the other process; None if the hooks must run here.
 
-        Then the call belongs to this process, until it shares its answer or ends.
+        Then the call belongs to this process, until it shares its answer or ends; also where the other one asked our
+        own hooks alone.
         """
         try:
             while not self._locked():  # noqa: ASYNC110 another process cannot set an event
@@ -109,12 +113,33 @@ class SharedCall:
             return None
         if found is None or not found.is_for(self._started, self._request.entry, numbered=self._numbered):
             return None
-        self._leave(found)
+        if found.hooks == "own" and self._request.hooks == "all":
+            # It asks the other hooks now, and its answer is for whoever comes after both.
+            self._entries = found.entries
+        else:
+            self._leave(found)
         return found
 
     def share(self, reply: HookReply, outcome: Outcome, event: str) -> None:
         """Leave the answer for the other process, before the agent has it."""
-        self._leave(SharedReply(reply, outcome, event, now(), [self._request.entry], self._request.hooks))
+        self._leave(SharedReply(reply, outcome, event, now(), self._entries, self._request.hooks))
+
+    def remember(self, call: str, *, denied: bool) -> None:
+        """Remember if a tool call was denied, by its id: the last answer about it counts."""
+        mark, offset = _denial(call)
+        with suppress(OSError):
+            if denied:
+                os.pwrite(self._descriptor, mark, offset)
+            elif os.pread(self._descriptor, _DENIAL_BYTES, offset) == mark:
+                os.pwrite(self._descriptor, bytes(_DENIAL_BYTES), offset)
+
+    def was_denied(self, call: str) -> bool:
+        """Return True if that is remembered; where many were denied since, it may not be."""
+        mark, offset = _denial(call)
+        try:
+            return os.pread(self._descriptor, _DENIAL_BYTES, offset) == mark
+        except OSError:
+            return False
 
     def _leave(self, shared: SharedReply) -> None:
         try:
@@ -165,6 +190,12 @@ class SharedCall:
         hold secrets."""
         mask = shake_256(b"answer" + self._key).digest(len(text))
         return (int.from_bytes(text) ^ int.from_bytes(mask)).to_bytes(len(text))
+
+
+def _denial(call: str) -> tuple[bytes, int]:
+    """Return the mark of a denied call, and where the session's file has it."""
+    digest = sha256(call.encode("utf-8", "surrogatepass")).digest()
+    return digest[:_DENIAL_BYTES], _DENIALS_AT + int.from_bytes(digest[-2:]) % _DENIALS * _DENIAL_BYTES
 
 
 def _key(dialect: "Dialect", parsed: Parsed, request: RawRequest) -> bytes:

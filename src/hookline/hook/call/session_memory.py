@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _START, _STARTS = "SessionStart", ("startup", "resume")
 #: The most lines remembered as already shown.
 _MOST_SHOWN = 50
-#: The most denied calls remembered.
-_MOST_DENIED = 50
 #: Guards that a reason names one by one.
 _MOST_NAMED = 3
 
@@ -92,17 +90,6 @@ class CallMemory:
         if new:
             self._record = replace(self._record, shown=(*shown, *new)[-_MOST_SHOWN:])
         return new
-
-    def judged(self, call: str, *, denied: bool) -> None:
-        """Remember if a call was denied, by its id: the last answer about it counts."""
-        known = self._record.denied
-        if call and denied != (call in known):
-            others = tuple(each for each in known if each != call)
-            kept = (*others, call)[-_MOST_DENIED:] if denied else others
-            self._record = replace(self._record, denied=kept)
-
-    def was_denied(self, call: str) -> bool:
-        return bool(call) and call in self._record.denied
 
     def keep(self) -> None:
         """Store what this call has added so far."""
