@@ -29,7 +29,9 @@ class MatchedHooks(Struct, frozen=True):
 
     hooks: tuple[PreparedHook, ...]
     final: bool
-    #: True if nothing else decides which hooks run: no hook of the lane may follow actions of such a call.
+    #: True if nothing else decides which hooks run, unless a further hook follows what the call does to files.
+    by_name: bool = False
+    #: True if no hook of the lane may follow actions of such a call, either.
     complete: bool = False
     #: Finds the conditions that can hold, where there are many.
     index: "RuleIndex | None" = None
@@ -146,11 +148,9 @@ class Lane:
         kept = tuple(each_once(check_matcher(prepared, subject) for prepared in self.hooks))
         final = not any(each.hook.condition is not None or each.hook.once for each in kept)
         keys = {each.key for each in kept}
-        complete = final and not (
-            any(each.hook.actions == "others" for each in kept)
-            or any(each.key not in keys for each in self.followers)
-        )
-        return MatchedHooks(kept, final, complete, _index_of(kept))
+        by_name = final and not any(each.hook.actions == "others" for each in kept)
+        complete = by_name and all(each.key in keys for each in self.followers)
+        return MatchedHooks(kept, final, by_name, complete, _index_of(kept))
 
     def subject_of(self, payload: Any) -> str:
         """Return the text that matchers test; empty for an event without a subject."""

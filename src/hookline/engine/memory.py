@@ -301,6 +301,8 @@ def followed_call(
 
 def touches_files(session: HookedSession, event: EventSpec[Any], payload: Any) -> bool:
     """Return False if no hook can be asked about what a call does to files: it does nothing to any."""
+    if (known := _read(session, payload).followed) is not None:
+        return bool(known)
     from hookline.engine.follow_actions import followed_actions  # noqa: PLC0415 only for hooks about files
 
     return bool(followed_actions(_read(session, payload), event, session.engine))

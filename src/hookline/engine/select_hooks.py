@@ -25,7 +25,8 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
     """Return the hooks to run now, in config order. A `once` hook is used up by being selected."""
     if lane.any_call or lane.hooks[0].is_unchanged(payload, session):
         matching = lane.matching(payload)
-        if matching.complete:
+        # Most calls end here, however many hooks there are.
+        if matching.complete or (matching.by_name and not touches_files(session, event, payload)):
             return matching.hooks
         selected = matching.hooks if matching.final else _select_checked(matching, event, payload, session)
     else:
@@ -57,7 +58,6 @@ def _with_followers(
     names = {prepared.key: prepared for prepared in selected}
     asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
     if not asked_elsewhere:
-        # Most calls end here, however many hooks there are.
         left = any(prepared.key not in names for prepared in lane.followers)
         if not left or not touches_files(session, event, payload):
             return selected
