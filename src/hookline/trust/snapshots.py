@@ -49,14 +49,8 @@ class HookSnapshot(Struct, eq=False):
     present: bool = False
     #: It was trusted when its status was last requested.
     was_trusted: bool = False
-    #: The hook that may start in the project's root, with the files it had then.
-    admitted: tuple[Hook, FileSnapshot] | None = None
     #: By the directory and the project that it runs in; empty ones mean the project's root.
     seen: dict[tuple[str, str], LocatedHook] = {}
-
-    def is_admitted(self, hook: Hook) -> bool:
-        """Return True if exactly this hook was admitted, and no file has changed since."""
-        return self.admitted is not None and self.admitted[0] is hook and self.admitted[1].holds()
 
 
 class HookSnapshots:
@@ -67,6 +61,8 @@ class HookSnapshots:
         self._disk = disk
         self._env = env
         self._records: dict[_Key, HookSnapshot] = {}
+        #: The hooks that may start in the project's root, with the files they had then. By id: each is in its entry.
+        self._admitted: dict[int, tuple[Hook, FileSnapshot]] = {}
         #: Items that are not hooks, by file, kind and label.
         self._others: dict[tuple[str, str, str], TrustItem] = {}
         #: By file and scope: the root of the trust in it; None if it needs none.
@@ -88,10 +84,17 @@ class HookSnapshots:
         """Find the owners of files again: the user named some, or a plugin brings them."""
         self._owners.clear()
 
+    def is_admitted(self, hook: Hook) -> bool:
+        """Return True if exactly this hook was admitted to the project's root, and no file has changed since."""
+        known = self._admitted.get(id(hook))
+        return known is not None and known[1].holds()
+
+    def keep_admitted(self, hook: Hook, files: FileSnapshot) -> None:
+        self._admitted[id(hook)] = (hook, files)
+
     def forget_admitted(self) -> None:
         """Decide about every hook anew."""
-        for record in self._records.values():
-            record.admitted = None
+        self._admitted.clear()
 
     def register(self, document: Document, hooks: Sequence[Hook], variables: Sequence[str]) -> None:
         """Take the hooks of a file that need trust, as they were just read."""

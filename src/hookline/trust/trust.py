@@ -183,8 +183,8 @@ class Trust:
 
     def admit(self, hook: Hook, info: SessionInfo) -> Admission:
         """Decide if a hook may start now, and with which bytes."""
-        at_root, record = self._is_root(info), self._hooks.record(hook)
-        if at_root and record.is_admitted(hook):
+        at_root = self._is_root(info)
+        if at_root and self._hooks.is_admitted(hook):
             return ADMITTED
         root = self._hooks.owner(hook.where.file, hook.scope)
         if root is None or self.trusts_all:
@@ -197,7 +197,7 @@ class Trust:
             return _not_admitted(hook, f"{other} is not the file that was trusted", asks=True)
         admission = self._sealed(hook, info, seen.files.files)
         if admission is ADMITTED and at_root:
-            record.admitted = (hook, seen.files)
+            self._hooks.keep_admitted(hook, seen.files)
         return admission
 
     def _is_root(self, info: SessionInfo) -> bool:
