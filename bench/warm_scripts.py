@@ -13,6 +13,8 @@ from hookline.handlers.warm.scripts import WarmScripts
 
 #: Not the interpreter of a virtual environment, which runs code of packages when it starts.
 PYTHON = "/usr/bin/python3"
+#: Runs, a tenth of a second apart, after which the bench gives up.
+_MOST_TRIES = 300
 CALL = b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git status"}}\n'
 GUARD = """
 import json, re, sys
@@ -36,6 +38,7 @@ class Script:
         self._file = os.path.join(directory, f"guard{len(text)}.py")
         with open(self._file, "w", encoding="utf-8") as file:
             file.write(text)
+        self._line = ["/bin/sh", "-c", f"{PYTHON} {self._file}"]
         self._directory = directory
         self.scripts = WarmScripts()
         self._processes = Processes(warm=self.scripts)
@@ -44,7 +47,7 @@ class Script:
     async def run(self, warm: bool) -> float:
         started = perf_counter()
         result = await self._processes.run(
-            ["/bin/sh", "-c", f"{PYTHON} {self._file}"],
+            self._line,
             stdin=CALL, env=self._env, cwd=self._directory, timeout=60, run_id="bench", warm=warm,
         )  # fmt: skip
         took = perf_counter() - started
@@ -55,9 +58,12 @@ class Script:
     async def ready(self) -> None:
         """Until its processes wait and have learned what it imports."""
         learned = 0
-        while learned < 6:
+        for _ in range(_MOST_TRIES):
             learned += await self.run(True) > 0
             await self.settle()
+            if learned == 6:
+                return
+        raise RuntimeError(f"it does not run warm: {self._why_cold()}")
 
     async def settle(self) -> None:
         """As between two calls of an agent: a process waits again."""
@@ -79,11 +85,15 @@ class Script:
         return await self._certain()
 
     async def _certain(self) -> float:
-        while True:
+        for _ in range(_MOST_TRIES):
             took = await self.run(True)
             if took > 0:
                 return took
             await self.settle()
+        raise RuntimeError(f"it does not run warm any more: {self._why_cold()}")
+
+    def _why_cold(self) -> str | None:
+        return self.scripts.why_cold(self._line, self._env, self._directory)
 
     async def close(self) -> None:
         await self._processes.close()

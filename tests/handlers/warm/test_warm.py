@@ -18,6 +18,7 @@ from hookline.extending import Exited, standard_handlers
 from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import children
 from hookline.handlers.process.spawn import placeholder
+from hookline.handlers.warm.commands import Cold
 from hookline.handlers.warm.shells import Shells
 from hookline.handlers.warm.zygotes import Zygote
 from tests.handlers.warm.warm_runs import PYTHON, WarmRuns, finished
@@ -456,6 +457,24 @@ def test_in_the_child_of_a_fork_the_interpreters_are_the_parents(tmp_path: Path)
             assert all(map(_is_alive, waiting[1:]))
 
     finished(main())
+
+
+def test_a_shell_that_could_not_be_started_once_is_tried_out_again(tmp_path: Path) -> None:
+    shells, shell = Shells(), tmp_path / "shell"
+    shells.try_out(str(shell), os.environ["PATH"])  # as where no process could be started
+    assert isinstance(shells.environment(str(shell), {}, "/", "/usr/bin/env"), Cold)
+    shell.symlink_to("/bin/sh")
+    shells.try_out(str(shell), os.environ["PATH"])
+    assert shells.environment(str(shell), {}, "/", "/usr/bin/env") == {"PWD": "/"}
+
+
+def test_a_shell_that_can_never_be_started_is_not_tried_forever(tmp_path: Path) -> None:
+    shells, shell = Shells(), tmp_path / "shell"
+    for _ in range(3):
+        shells.try_out(str(shell), os.environ["PATH"])
+    shell.symlink_to("/bin/sh")
+    shells.try_out(str(shell), os.environ["PATH"])
+    assert isinstance(shells.environment(str(shell), {}, "/", "/usr/bin/env"), Cold)
 
 
 def test_shells_are_tried_out_and_their_rules_hold(tmp_path: Path) -> None:

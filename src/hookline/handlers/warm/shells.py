@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -19,6 +20,10 @@ from hookline.handlers.warm.commands import Cold
 Rule = Callable[[Mapping[str, str], str, str], dict[str, str]]
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECONDS: Final = 5.0
+#: A busy machine may have no time, or no process, for a trial: only after so many is the shell always started.
+_MOST_TRIALS: Final = 3
+#: What a trial raises that says nothing about the shell.
+_NOT_TRIED: Final = (OSError, ValueError, subprocess.SubprocessError)
 #: Variables by which bash runs or defines things before the command.
 _RUNS_CODE: Final = re.compile(r"BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|BASH_.*", re.DOTALL)
 
@@ -58,6 +63,7 @@ class Shells:
     def __init__(self) -> None:
         self._rules: dict[str, Rule | None] = {}
         self._waits: dict[str, bool] = {}
+        self._failed_trials: Counter[str] = Counter()
 
     def waits(self, shell: str) -> bool:
         """Return True if it waits for the only command of its line."""
@@ -76,11 +82,17 @@ class Shells:
         return rule(env, cwd, program)
 
     def try_out(self, shell: str, path: str) -> None:
-        """Find the rule of a shell. Starts the shell twice, the first time only."""
+        """Find the rule of a shell. Starts it some times, until that has worked once."""
         if shell in self._rules:
             return
-        waits = _reports_signals(shell, path)
-        rule = next((rule for rule in _RULES if _holds(rule, shell, path)), None)
+        try:
+            waits = _reports_signals(shell, path)
+            rule = next((rule for rule in _RULES if _holds(rule, shell, path)), None)
+        except _NOT_TRIED:
+            self._failed_trials[shell] += 1
+            if self._failed_trials[shell] < _MOST_TRIALS:
+                return
+            waits = rule = None
         self._rules[shell] = None if waits is None else rule
         self._waits[shell] = bool(waits)
 
@@ -95,13 +107,10 @@ def _reports_signals(shell: str, path: str) -> bool | None:
     """Return True if it waits, as a command that kills itself shows; None if it prints anything unknown."""
     seen: set[bool] = set()
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT):
-        try:
-            ran = subprocess.run(
-                [shell, "-c", f"/bin/sh -c 'ulimit -c 0; kill -{number} $$'"],
-                env={"PATH": path}, cwd="/", check=False, capture_output=True, timeout=_SECONDS,
-            )  # fmt: skip
-        except (OSError, ValueError, subprocess.SubprocessError):
-            return None
+        ran = subprocess.run(
+            [shell, "-c", f"/bin/sh -c 'ulimit -c 0; kill -{number} $$'"],
+            env={"PATH": path}, cwd="/", check=False, capture_output=True, timeout=_SECONDS,
+        )  # fmt: skip
         if (ran.returncode, ran.stderr) == (-number, b""):
             seen.add(False)
         elif (ran.returncode, ran.stderr) == (128 + number, signal_message(number)):
@@ -119,16 +128,15 @@ def _holds(rule: Rule, shell: str, path: str) -> bool:
         ({**common, "PWD": "/nowhere", "OLDPWD": "/nowhere", "SHLVL": "5", "_": "x"}, "/usr"),
         ({**common, "PWD": "/usr/../usr", "OLDPWD": "/"}, "/usr"),
     ):
-        try:
-            ran = subprocess.run(
-                [shell, "-c", f"{printer} -0"],
-                env=env,
-                cwd=cwd,
-                check=True,
-                capture_output=True,
-                timeout=_SECONDS,
-            )
-        except (OSError, ValueError, subprocess.SubprocessError):
+        ran = subprocess.run(
+            [shell, "-c", f"{printer} -0"],
+            env=env,
+            cwd=cwd,
+            check=False,
+            capture_output=True,
+            timeout=_SECONDS,
+        )
+        if ran.returncode:
             return False
         entries = ran.stdout.decode("utf-8", "surrogateescape").split("\0")
         seen = {entry.partition("=")[0]: entry.partition("=")[2] for entry in entries if entry}
