@@ -468,6 +468,20 @@ def test_a_shell_that_could_not_be_started_once_is_tried_out_again(tmp_path: Pat
     assert shells.environment(str(shell), {}, "/", "/usr/bin/env") == {"PWD": "/"}
 
 
+def test_shells_are_tried_out_where_a_script_ignores_signals_in_the_background() -> None:
+    """A daemon that such a script starts ignores them as well, and so do its hooks."""
+    code = (
+        "from hookline.handlers.warm.shells import Shells; shells = Shells();"
+        "shells.try_out('/bin/sh', '/usr/bin:/bin');"
+        "print(shells.environment('/bin/sh', {}, '/', '/usr/bin/env'))"
+    )
+    line = """trap '' HUP INT QUIT; exec "$0" -c "$1" """
+    ran = subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable, code], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "{'PWD': '/'}\n"
+
+
 def test_a_shell_that_can_never_be_started_is_not_tried_forever(tmp_path: Path) -> None:
     shells, shell = Shells(), tmp_path / "shell"
     for _ in range(3):

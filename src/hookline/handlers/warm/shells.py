@@ -107,6 +107,8 @@ def _reports_signals(shell: str, path: str) -> bool | None:
     """Return True if it waits, as a command that kills itself shows; None if it prints anything unknown."""
     seen: set[bool] = set()
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue  # as in the background of a script: no command that is started here is ended by it
         ran = subprocess.run(
             [shell, "-c", f"/bin/sh -c 'ulimit -c 0; kill -{number} $$'"],
             env={"PATH": path}, cwd="/", check=False, capture_output=True, timeout=_SECONDS,
