@@ -92,7 +92,7 @@ def may_run_files(words: Words) -> bool:
     row = any_row(words[0])
     if row is not None and row.runs_files:
         return True
-    name = base_name(words[0])
+    name = base_name(words[0]).casefold()
     if name == "git":
         return any(_git_may_run_files(rest[0]) for rest in readings_after_options(words) if rest)
     return name.startswith("git-") and _git_may_run_files(name.removeprefix("git-"))
