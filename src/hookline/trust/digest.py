@@ -31,7 +31,10 @@ _LONG = 1 << 16
 
 def sha256(content: bytes) -> "HASH":
     """Hash a content with the faster of the two."""
-    if len(content) < _LONG and "hashlib" not in sys.modules:
+    loaded = getattr(sys.modules.get("hashlib"), "sha256", None)  # another thread may be loading it
+    if loaded is not None:
+        return loaded(content)
+    if len(content) < _LONG:
         return _small_sha256(content)
     import hashlib  # noqa: PLC0415 see above
 

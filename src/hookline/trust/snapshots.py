@@ -67,6 +67,7 @@ class HookSnapshots:
         self._others: dict[tuple[str, str, str], TrustItem] = {}
         #: By file and scope: the root of the trust in it; None if it needs none.
         self._owners: dict[tuple[str, Scope], str | None] = {}
+        self._shown_files: dict[str, str] = {}
         #: By dialect: the variables of its commands that hold the project's directory.
         self._variables: dict[str, Sequence[str]] = {}
         #: Trusted items that are gone, by what another version may have in common with them.
@@ -136,13 +137,20 @@ class HookSnapshots:
         files = self.files_of(hook, cwd, project)
         item = TrustItem(
             kind="hook",
-            file=self._project.shown(os.path.abspath(hook.where.file)),
+            file=self._shown(hook.where.file),
             label=as_utf8(f"{hook.policy.event_name} {hook.name}"),
             facts=facts,
             files=shown_files(files.files, self._project.root, self._project.real_home),
             where=hook.where,
         )
         return LocatedHook(files, item)
+
+    def _shown(self, file: str) -> str:
+        """Return a file as items name it; most hooks of a project are in one."""
+        known = self._shown_files.get(file)
+        if known is None:
+            known = self._shown_files[file] = self._project.shown(os.path.abspath(file))
+        return known
 
     def files_of(self, hook: Hook, cwd: str, project: str) -> FileSnapshot:
         """Read the files of a hook, whatever is known of them."""

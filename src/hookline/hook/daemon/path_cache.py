@@ -52,6 +52,13 @@ class RecordingDisk(Disk):
         found = self.lstat(path)
         return os.stat(path) if stat.S_ISLNK(found.st_mode) else found
 
+    def exists(self, path: str) -> bool:
+        try:
+            self.stat(path)
+        except (OSError, ValueError):
+            return False
+        return True
+
     def open(self, path: str, flags: int) -> int:
         self._look(path)
         return os.open(path, flags)
