@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hookline import Engine, Outcome, deny
 from hookline.dialects.entries import HookSelection
 from hookline.events import PRE_TOOL_USE
@@ -18,15 +20,15 @@ def asked(
     runs: list[Run] | None = None,
     *,
     hooks: HookSelection = "all",
-    allowed: bool = False,
+    reason: str = "no",
     **fields: Any,
 ) -> HookReply:
-    """Answer one call of Claude Code; commands that begin with rm are denied, unless the hooks asked here allow all."""
+    """Answer one call of Claude Code; commands that begin with rm are denied, for a reason."""
     engine = Engine()
     engine.journal.subscribe((runs if runs is not None else []).append)
 
     async def guards(call: Any) -> Outcome | None:
-        return deny("no") if not allowed and call.tool_input["command"].startswith("rm") else None
+        return deny(reason) if reason and call.tool_input["command"].startswith("rm") else None
 
     engine.add(PRE_TOOL_USE, guards)
     document = {
@@ -67,12 +69,42 @@ def test_a_call_that_was_not_denied_is_none(tmp_path: Path) -> None:
     assert asked(tmp_path, "PostToolUseFailure", error="denied").stdout == ""
 
 
-def test_a_denial_of_one_entry_is_kept_when_the_other_entry_allows(tmp_path: Path) -> None:
-    """An agent may have one entry for our own hooks, and one for all: the second asks the rest alone."""
-    own = asked(tmp_path, "PreToolUse", hooks="own")
-    assert "deny" in own.stdout
-    asked(tmp_path, "PreToolUse", hooks="all", allowed=True)
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    # The second one asks the rest alone; or our own hooks, because the answer was too long to be shared.
+    [("own", "all", "no"), ("all", "own", "no" * 40_000)],
+)
+def test_a_denial_of_one_entry_is_kept_when_the_other_entry_allows(
+    tmp_path: Path, first: HookSelection, second: HookSelection, reason: str
+) -> None:
+    """An agent may have one entry for our own hooks, and one for all."""
+    assert "deny" in asked(tmp_path, "PreToolUse", hooks=first, reason=reason).stdout
+    assert asked(tmp_path, "PreToolUse", hooks=second, reason="").stdout == ""
     assert "ALARM" in asked(tmp_path, "PostToolUse", tool_response="done").stdout
+
+
+def test_a_denial_by_the_rest_of_the_hooks_is_remembered(tmp_path: Path) -> None:
+    """The second entry asks the rest alone, where the first has asked our own hooks."""
+    assert asked(tmp_path, "PreToolUse", hooks="own", reason="").stdout == ""
+    assert "deny" in asked(tmp_path, "PreToolUse", hooks="all").stdout
+    assert "ALARM" in asked(tmp_path, "PostToolUse", tool_response="done").stdout
+
+
+def test_an_entry_that_asks_our_own_hooks_again_gets_their_answer(tmp_path: Path) -> None:
+    """Not that of the rest, which another entry asked meanwhile."""
+    assert "deny" in asked(tmp_path, "PreToolUse", hooks="own").stdout
+    assert asked(tmp_path, "PreToolUse", hooks="all", reason="").stdout == ""
+    assert "deny" in asked(tmp_path, "PreToolUse", hooks="own").stdout
+
+
+def test_a_denial_that_cannot_be_remembered_is_reported(tmp_path: Path) -> None:
+    asked(tmp_path, "PreToolUse", tool_input={"command": "ls"})
+    (file,) = tmp_path.rglob("*.calls")
+    file.unlink()
+    file.mkdir()
+    runs: list[Run] = []
+    assert "deny" in asked(tmp_path, "PreToolUse", runs).stdout
+    assert [run.why for run in runs if "could not be remembered" in run.why]
 
 
 def test_many_denials_of_a_session_need_no_more_room(tmp_path: Path) -> None:

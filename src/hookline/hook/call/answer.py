@@ -55,6 +55,10 @@ RUN_NAME, RUN_TYPE = "hookline hook", "answer"
 DEEPEST = 4
 DEPTH = "HOOKLINE_HOOK_DEPTH"
 _MESSAGES, _REWRITE = "messages", "rewrite"
+_NOT_REMEMBERED = (
+    "this denial could not be remembered, so no alarm will say if the call runs all the same: the file of this "
+    "session's calls, in ~/.local/state/hookline/sessions, cannot be written; check its owner and mode"
+)
 
 
 class AgentCall:
@@ -195,7 +199,7 @@ class AgentCall:
         self, shared: SharedReply, dialect: Dialect, event: DialectEvent, parsed: Parsed
     ) -> HookReply:
         """Return the answer of another process that was started for the same call, in the form of this event."""
-        self._shared_call, self.outcome = None, shared.outcome
+        self.outcome = shared.outcome
         self._record(
             why="its answer is that of another process: the agent has two entries for each call; "
             "run `hookline doctor` to find them"
@@ -348,13 +352,14 @@ class AgentCall:
 
     def _alarm_if_overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
         """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""
-        call = str(field_of(parsed.payload, "tool_use_id") or "")
-        if not call or self._shared_call is None:
+        call, shared = str(field_of(parsed.payload, "tool_use_id") or ""), self._shared_call
+        if not call or self._by_hand or not parsed.info.session_id:
             return PASS
-        # What the other entry of the same call has denied stays denied.
-        if parsed.event is PRE_TOOL_USE and (self.outcome.blocked or self._hooks != "others"):
-            self._shared_call.remember(call, denied=self.outcome.blocked)
-        if parsed.event is not POST_TOOL_USE or not self._shared_call.was_denied(call):
+        if parsed.event is PRE_TOOL_USE:
+            denied = self.outcome.blocked
+            if not (shared is not None and shared.remember(call, self._hooks, denied=denied)) and denied:
+                self.remarks += (_NOT_REMEMBERED,)
+        if parsed.event is not POST_TOOL_USE or shared is None or not shared.was_denied(call):
             return PASS
         tool = one_line(str(field_of(parsed.payload, "tool_name")), 100)
         alarm = (
@@ -367,7 +372,7 @@ class AgentCall:
 
     def _remark(self, found: "_Found") -> None:
         """Report oddities of project, session and trust, once in a session where that can be remembered."""
-        remarks = found.memory.new((*found.project.remarks, *found.trust.problems))
+        remarks = found.memory.new((*self.remarks, *found.project.remarks, *found.trust.problems))
         self._keep(found.memory)
         self.remarks = (*remarks, *found.memory.problems)
         for line in self.remarks:

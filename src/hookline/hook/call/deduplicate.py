@@ -24,14 +24,17 @@ from hookline.trust.sessions import SeenSession, SessionStore
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
+    from hookline.dialects.entries import AskedHooks
 
 #: Variables that shells set for themselves.
 _OF_SHELLS = frozenset(("_", "SHLVL"))
 #: An answer is in one of these slots of the session's file; longer ones are not stored.
 _SLOTS, _SLOT_BYTES = 16, 1 << 16
 _LENGTH_BYTES, _CHECK_BYTES = 4, 16
-#: Behind them: the digests of denied calls, each at the number that it gives, so that writing one moves nothing.
-_DENIALS_AT, _DENIALS, _DENIAL_BYTES = _SLOTS * _SLOT_BYTES, 1024, 16
+#: Behind the slots is a table of denied calls: the digest of a call says in which row it is, and each row has a digest
+#: and bits for the hooks that denied the call.
+_DENIALS_AT, _DENIALS, _DIGEST_BYTES = _SLOTS * _SLOT_BYTES, 1024, 15
+_DENIED_BY: dict["AskedHooks", int] = {"own": 1, "others": 2, "all": 4}
 #: `struct flock`: type, start of counting, offset, length, process.
 _FLOCK = "hhqqi4x"
 #: Seconds between two checks for the other process's answer.
@@ -93,7 +96,8 @@ class SharedCall:
         self._key = key
         self._request = request
         self._numbered = numbered
-        self._entries = [request.entry]
+        #: True from the lock to the answer.
+        self._owned = False
         self._descriptor = descriptor
         self._started = request.started()
         self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _SLOTS * _SLOT_BYTES
@@ -102,8 +106,7 @@ class SharedCall:
     async def shared_reply(self) -> SharedReply | None:
         """Wait for the answer of the other process; None if the hooks must run here.
 
-        Then the call belongs to this process, until it shares its answer or ends; also where the other one asked our
-        own hooks alone.
+        Then the call belongs to this process, until it shares its answer or ends.
         """
         try:
             while not self._locked():  # noqa: ASYNC110 another process cannot set an event
@@ -113,33 +116,38 @@ class SharedCall:
             return None
         if found is None or not found.is_for(self._started, self._request.entry, numbered=self._numbered):
             return None
-        if found.hooks == "own" and self._request.hooks == "all":
-            # It asks the other hooks now, and its answer is for whoever comes after both.
-            self._entries = found.entries
-        else:
-            self._leave(found)
+        self._leave(found)
         return found
 
     def share(self, reply: HookReply, outcome: Outcome, event: str) -> None:
-        """Leave the answer for the other process, before the agent has it."""
-        self._leave(SharedReply(reply, outcome, event, now(), self._entries, self._request.hooks))
+        """Leave the answer for the other process, before the agent has it; not where it was the other's."""
+        if self._owned:
+            self._leave(SharedReply(reply, outcome, event, now(), [self._request.entry], self._request.hooks))
 
-    def remember(self, call: str, *, denied: bool) -> None:
-        """Remember if a tool call was denied, by its id: the last answer about it counts."""
-        mark, offset = _denial(call)
-        with suppress(OSError):
-            if denied:
-                os.pwrite(self._descriptor, mark, offset)
-            elif os.pread(self._descriptor, _DENIAL_BYTES, offset) == mark:
-                os.pwrite(self._descriptor, bytes(_DENIAL_BYTES), offset)
-
-    def was_denied(self, call: str) -> bool:
-        """Return True if that is remembered; where many were denied since, it may not be."""
-        mark, offset = _denial(call)
+    def remember(self, call: str, hooks: "AskedHooks", *, denied: bool) -> bool:
+        """Remember if these hooks denied a tool call, by its id: their last answer counts. Return False if that cannot
+        be written."""
+        digest, offset = _denial(call)
         try:
-            return os.pread(self._descriptor, _DENIAL_BYTES, offset) == mark
+            before = self._denied_by(digest, offset)
+            bit = _DENIED_BY[hooks]
+            after = before | bit if denied else 0 if hooks == "all" else before & ~bit
+            if after != before:
+                os.pwrite(self._descriptor, digest + bytes((after,)), offset)
         except OSError:
             return False
+        return True
+
+    def was_denied(self, call: str) -> bool:
+        """Return True if that is remembered; a later denial may have taken its place."""
+        try:
+            return bool(self._denied_by(*_denial(call)))
+        except OSError:
+            return False
+
+    def _denied_by(self, digest: bytes, offset: int) -> int:
+        content = os.pread(self._descriptor, len(digest) + 1, offset)
+        return content[-1] if content[:-1] == digest else 0
 
     def _leave(self, shared: SharedReply) -> None:
         try:
@@ -151,27 +159,39 @@ class SharedCall:
         except (OSError, TypeError, ValueError):
             pass
         finally:
-            self.close()
+            self._unlock()
 
     def _locked(self) -> bool:
-        """Return True if this call owns the answer. A process that ends loses it.
-
-        The lock belongs to the open file, not to the process: the daemon answers several calls at once.
-        """
+        """Return True if this call owns the answer. A process that ends loses it."""
         import fcntl
 
         try:
-            if hasattr(fcntl, "F_OFD_SETLK"):
-                wanted = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, self._number, 1, 0)
-                fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, wanted)
-            else:
-                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._number)
+            self._lock(fcntl.F_WRLCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             return False
+        self._owned = True
         return True
 
-    def close(self) -> None:
+    def _unlock(self) -> None:
         """Let the other process continue."""
+        import fcntl
+
+        self._owned = False
+        with suppress(OSError):
+            self._lock(fcntl.F_UNLCK, fcntl.LOCK_UN)
+
+    def _lock(self, kind: int, elsewhere: int) -> None:
+        """Change the lock. It belongs to the open file, not to the process: the daemon answers several calls at once."""
+        import fcntl
+
+        if hasattr(fcntl, "F_OFD_SETLK"):
+            wanted = struct.pack(_FLOCK, kind, os.SEEK_SET, self._number, 1, 0)
+            fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, wanted)
+        else:
+            fcntl.lockf(self._descriptor, elsewhere, 1, self._number)
+
+    def close(self) -> None:
+        """Close the file; that unlocks it, too."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
@@ -193,9 +213,10 @@ class SharedCall:
 
 
 def _denial(call: str) -> tuple[bytes, int]:
-    """Return the mark of a denied call, and where the session's file has it."""
+    """Return the digest of a call, and the position of its row in the file."""
     digest = sha256(call.encode("utf-8", "surrogatepass")).digest()
-    return digest[:_DENIAL_BYTES], _DENIALS_AT + int.from_bytes(digest[-2:]) % _DENIALS * _DENIAL_BYTES
+    row = int.from_bytes(digest[-2:]) % _DENIALS
+    return digest[:_DIGEST_BYTES], _DENIALS_AT + row * (_DIGEST_BYTES + 1)
 
 
 def _key(dialect: "Dialect", parsed: Parsed, request: RawRequest) -> bytes:
