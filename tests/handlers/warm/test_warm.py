@@ -459,13 +459,36 @@ def test_in_the_child_of_a_fork_the_interpreters_are_the_parents(tmp_path: Path)
     finished(main())
 
 
-def test_a_shell_that_could_not_be_started_once_is_tried_out_again(tmp_path: Path) -> None:
-    shells, shell = Shells(), tmp_path / "shell"
-    shells.try_out(str(shell), os.environ["PATH"])  # as where no process could be started
-    assert isinstance(shells.environment(str(shell), {}, "/", "/usr/bin/env"), Cold)
+def test_a_shell_that_could_not_be_started_once_is_tried_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shells, shell, now = Shells(), tmp_path / "shell", [0.0]
+    monkeypatch.setattr("hookline.handlers.warm.shells.monotonic", lambda: now[0])
+
+    def tried() -> object:
+        shells.try_out(str(shell), os.environ["PATH"])
+        return shells.environment(str(shell), {}, "/", "/usr/bin/env")
+
+    first = tried()  # as where no process could be started
+    assert isinstance(first, Cold)
+    assert "could not be tried out" in first.why
+    shell.symlink_to("/bin/sh")
+    assert tried() == first  # not at once
+    now[0] = 6.0
+    assert tried() == {"PWD": "/"}
+
+
+def test_a_shell_that_can_never_be_started_is_not_tried_out_forever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shells, shell, now = Shells(), tmp_path / "shell", [0.0]
+    monkeypatch.setattr("hookline.handlers.warm.shells.monotonic", lambda: now[0])
+    for _ in range(20):
+        shells.try_out(str(shell), os.environ["PATH"])
+        now[0] += 10_000.0
     shell.symlink_to("/bin/sh")
     shells.try_out(str(shell), os.environ["PATH"])
-    assert shells.environment(str(shell), {}, "/", "/usr/bin/env") == {"PWD": "/"}
+    assert isinstance(shells.environment(str(shell), {}, "/", "/usr/bin/env"), Cold)
 
 
 def test_shells_are_tried_out_where_a_script_ignores_signals_in_the_background() -> None:

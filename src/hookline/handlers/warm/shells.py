@@ -13,6 +13,7 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Final
 
 from hookline.handlers.warm.commands import Cold
@@ -20,8 +21,10 @@ from hookline.handlers.warm.commands import Cold
 Rule = Callable[[Mapping[str, str], str, str], dict[str, str]]
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECONDS: Final = 5.0
-#: A busy machine may have no time, or no process, for a trial: only after so many is the shell always started.
-_MOST_TRIALS: Final = 3
+#: A busy machine may have no time, or no process, for a trial: it is repeated so often, after these seconds and twice
+#: the last ones. A shell that cannot be tried out is always started.
+_MOST_TRIALS: Final = 8
+_FIRST_PAUSE: Final = 5.0
 #: What a trial raises that says nothing about the shell.
 _NOT_TRIED: Final = (OSError, ValueError, subprocess.SubprocessError)
 #: Variables by which bash runs or defines things before the command.
@@ -63,7 +66,10 @@ class Shells:
     def __init__(self) -> None:
         self._rules: dict[str, Rule | None] = {}
         self._waits: dict[str, bool] = {}
+        #: Why a shell has no rule.
+        self._why: dict[str, str] = {}
         self._failed_trials: Counter[str] = Counter()
+        self._not_before: dict[str, float] = {}
 
     def waits(self, shell: str) -> bool:
         """Return True if it waits for the only command of its line."""
@@ -75,24 +81,27 @@ class Shells:
         """Return the environment that the shell would hand on to the program."""
         rule = self._rules.get(shell)
         if rule is None:
-            unknown = shell in self._rules
-            return Cold(f"{shell} changes the environment in an unknown way" if unknown else "not tried yet")
+            return Cold(self._why.get(shell, "not tried yet"))
         if rule is _bash and any(_RUNS_CODE.fullmatch(name) for name in env):
             return Cold("variables make bash do more than run the line")
         return rule(env, cwd, program)
 
     def try_out(self, shell: str, path: str) -> None:
-        """Find the rule of a shell. Starts it some times, until that has worked once."""
-        if shell in self._rules:
+        """Find the rule of a shell by running it some times. If it cannot be run now, a later call tries again."""
+        if shell in self._rules or monotonic() < self._not_before.get(shell, 0.0):
             return
         try:
             waits = _reports_signals(shell, path)
             rule = next((rule for rule in _RULES if _holds(rule, shell, path)), None)
-        except _NOT_TRIED:
+        except _NOT_TRIED as problem:
+            self._why[shell] = f"{shell} could not be tried out: {problem}"
+            failed = self._failed_trials[shell]
             self._failed_trials[shell] += 1
-            if self._failed_trials[shell] < _MOST_TRIALS:
-                return
-            waits = rule = None
+            self._not_before[shell] = monotonic() + _FIRST_PAUSE * 2**failed
+            if failed + 1 >= _MOST_TRIALS:
+                self._rules[shell] = None
+            return
+        self._why[shell] = f"{shell} changes the environment in an unknown way"
         self._rules[shell] = None if waits is None else rule
         self._waits[shell] = bool(waits)
 
