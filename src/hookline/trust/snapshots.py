@@ -28,6 +28,9 @@ _Key = tuple[str, tuple[str | int, ...], str, str, int]
 #: Kind and file of an item, and one thing about it.
 _Likeness = tuple[str, str, str, str]
 
+#: More than people configure; then all are decided about again.
+_MOST_ADMITTED = 2000
+
 
 class LocatedHook(Struct, frozen=True):
     """A hook in one directory: the files it names there, and the resulting item."""
@@ -61,7 +64,8 @@ class HookSnapshots:
         self._disk = disk
         self._env = env
         self._records: dict[_Key, HookSnapshot] = {}
-        #: The hooks that may start in the project's root, with the files they had then. By id: each is in its entry.
+        #: By id, the hooks that may start in the project's root, with the files they had then. The hook itself is kept,
+        #: so that no other one gets its id.
         self._admitted: dict[int, tuple[Hook, FileSnapshot]] = {}
         #: Items that are not hooks, by file, kind and label.
         self._others: dict[tuple[str, str, str], TrustItem] = {}
@@ -91,6 +95,8 @@ class HookSnapshots:
         return known is not None and known[1].holds()
 
     def keep_admitted(self, hook: Hook, files: FileSnapshot) -> None:
+        if len(self._admitted) >= _MOST_ADMITTED:
+            self._admitted.clear()  # some are made for one call alone
         self._admitted[id(hook)] = (hook, files)
 
     def forget_admitted(self) -> None:
