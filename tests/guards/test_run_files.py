@@ -61,6 +61,9 @@ _CASES: dict[str, tuple[dict[str, str], str, str]] = {
     "a directory .git that is no repository": (
         {".git/config": "[alias]\n\tp = push -f\n", "sub/.git/x": ""}, "cd sub && git p", "force-push",
     ),
+    "an alias beside a script, with git spelled in another way": (
+        {".git/config": "[alias]\n\tp = push -f\n", "p.sh": "true\n"}, "sh p.sh; env git.exe p", "force-push",
+    ),
     "a makefile that is given": ({"o.mk": "all:\n\tgit push -f\n"}, "make -fo.mk", "force-push"),
     "the address of a remote": ({".git/config": '[remote "origin"]\n\turl = https://e.example/x\n'}, "git push", ""),
     "a long script is searched": ({"l.sh": "# x\n" * 3000 + "cat ~/.ssh/id_rsa\n"}, "sh l.sh", "secrets-read"),

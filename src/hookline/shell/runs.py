@@ -92,9 +92,9 @@ def may_run_files(words: Words) -> bool:
     row = any_row(words[0])
     if row is not None and row.runs_files:
         return True
-    name = base_name(words[0]).casefold()
-    if name == "git":
+    if program_of(words[0]) == "git":
         return any(_git_may_run_files(rest[0]) for rest in readings_after_options(words) if rest)
+    name = base_name(words[0]).casefold()
     return name.startswith("git-") and _git_may_run_files(name.removeprefix("git-"))
 
 
