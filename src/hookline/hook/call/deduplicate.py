@@ -181,7 +181,7 @@ class SharedCall:
             self._lock(fcntl.F_UNLCK, fcntl.LOCK_UN)
 
     def _lock(self, kind: int, elsewhere: int) -> None:
-        """Change the lock. It belongs to the open file, not to the process: the daemon answers several calls at once."""
+        """Change the lock of the open file: a lock of the process would not keep apart two calls in the daemon."""
         import fcntl
 
         if hasattr(fcntl, "F_OFD_SETLK"):
