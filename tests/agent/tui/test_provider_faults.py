@@ -67,10 +67,10 @@ def test_a_turn_survives_429_529_a_cut_stream_and_overflow(tmp_path: Path) -> No
             terminal.until("idle ·")
             terminal.types("/retry\r")
             terminal.until("↻ retry in")
-            screens.check("retry", _from(terminal, "> what do they say?"))
+            screens.check_settled("retry", lambda: _from(terminal, "> what do they say?"))
             terminal.until("The notes say hello.")
             terminal.until("idle ·")
-            screens.check("retried", _from(terminal, "> /retry"))
+            screens.check_settled("retried", lambda: _from(terminal, "> /retry"))
         finally:
             terminal.close()
         prompts = [str(asked.body["messages"]).count("what do they say?") for asked in server.asked]
