@@ -308,6 +308,14 @@ def touches_files(session: HookedSession, event: EventSpec[Any], payload: Any) -
     return bool(followed_actions(_read(session, payload), event, session.engine))
 
 
+def may_run_more_lines(session: HookedSession, payload: Any) -> bool:
+    """Return False if a call certainly runs no line of a shell beside the one that its tool says."""
+    from hookline.guards.file_actions import typed_lines  # noqa: PLC0415 only for hooks about files
+
+    call = _read(session, payload).call
+    return call.is_undeclared or bool(typed_lines(call.actions))
+
+
 def runs_lines(session: HookedSession, event: EventSpec[Any], payload: Any) -> bool:
     """Return True if a call runs a line of a shell beside what its tool says: by typing it, or by an argument."""
     from hookline.engine.follow_actions import followed_actions  # noqa: PLC0415 only for hooks about files

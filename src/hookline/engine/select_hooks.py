@@ -7,6 +7,7 @@ from hookline.engine.lanes import Lane, MatchedHooks, check_matcher, each_once
 from hookline.engine.memory import (
     followed_call,
     lanes_of,
+    may_run_more_lines,
     once_marks_of,
     possible_hooks,
     runs_lines,
@@ -26,7 +27,7 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
     if lane.any_call or lane.hooks[0].is_unchanged(payload, session):
         matching = lane.matching(payload)
         # Most calls end here, however many hooks there are.
-        if matching.complete or (matching.by_name and not touches_files(session, event, payload)):
+        if matching.complete or (matching.by_name and not _may_follow(lane, event, payload, session)):
             return matching.hooks
         selected = matching.hooks if matching.final else _select_checked(matching, event, payload, session)
     else:
@@ -59,7 +60,7 @@ def _with_followers(
     asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
     if not asked_elsewhere:
         left = any(prepared.key not in names for prepared in lane.followers)
-        if not left or not touches_files(session, event, payload):
+        if not left or not _may_follow(lane, event, payload, session):
             return selected
     others = [prepared for prepared in lane.followers if prepared.key not in names]
     if others and not runs_lines(session, event, payload):
@@ -75,6 +76,13 @@ def _with_followers(
     both = {key: each for key, each in names.items() if each.hook.actions != "others"} | added
     in_order = (both.get(prepared.key) for prepared in lane.hooks)
     return list(each_once(in_order))
+
+
+def _may_follow(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> bool:
+    """Return False if no further hook can be about what a call does beside what it says."""
+    if not lane.file_followers and not may_run_more_lines(session, payload):
+        return False  # to find out what it does to files takes longer
+    return touches_files(session, event, payload)
 
 
 def follow(
