@@ -75,8 +75,8 @@ _CASES: dict[str, tuple[dict[str, str], str, str]] = {
 _GUARDS = ("force-push", "secrets-read", "network-upload", "write-outside-project", "delete-recursive")
 
 
-def _asked(directory: Path, line: str) -> dict[str, GuardDecision]:
-    runner = GuardRunner(env={"HOME": str(directory / "home")})
+def _asked(directory: Path, line: str, runner: GuardRunner | None = None) -> dict[str, GuardDecision]:
+    runner = runner or GuardRunner(env={"HOME": str(directory / "home")})
     info = SessionInfo(cwd=str(directory), project_dir=str(directory))
     call = ToolCall(tool_name="Bash", tool_input={"command": line})
     decisions = {name: runner.decision(name, (), call, info) for name in _GUARDS}
@@ -120,6 +120,25 @@ def test_an_old_script_is_the_projects_own(tmp_path: Path, monkeypatch: pytest.M
     assert _asked(directory, "sh p.sh") == {}
     # The settings of git decide what the line itself does.
     assert _asked(directory, "git p").keys() == {"force-push"}
+
+
+def test_of_past_calls_scripts_are_not_read_and_settings_of_git_once(tmp_path: Path) -> None:
+    directory = _made(
+        tmp_path, {"p.sh": _PUSH, ".git/config": "[alias]\n\tp = push -f\n", ".git/hooks/pre-push": _PUSH}
+    )
+    past = GuardRunner(env={"HOME": str(directory / "home")}, past=True)
+
+    assert _asked(directory, "sh p.sh", past) == {}
+    assert _asked(directory, "./p.sh", past) == {}
+    assert _asked(directory, "git push", past) == {}
+    assert _asked(directory, "git p", past).keys() == {"force-push"}
+    (directory / ".git/config").write_text("")
+    assert _asked(directory, "git p origin", past).keys() == {"force-push"}
+    assert _asked(directory, "git -C sub p", past).keys() == {"force-push"}
+    # Other settings are those of another directory.
+    other = _made(tmp_path / "other", {})
+    assert _asked(other, "git p", past) == {}
+    assert _asked(directory, "git p") == {}, "of a call that is about to be made they are read each time"
 
 
 def test_a_pipe_in_the_place_of_a_script_is_not_waited_for(tmp_path: Path) -> None:

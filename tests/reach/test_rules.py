@@ -27,6 +27,17 @@ args = ["keys are not read"]
 if = {ssh}
 """
 
+#: Calls of tools that no agent has: the names of their arguments tell what they may do.
+_UNDECLARED: list[tuple[str, dict[str, object]]] = [
+    ("unheard_of", {"command": "rm -rf x", "path": "~/.ssh/id"}),
+    ("unheard_of", {"command": "rm -rf $X; $Y"}),
+    ("unheard_of", {"query": "nothing"}),
+    ("mcp__fs__delete_file", {"path": "~/.ssh/id"}),
+    ("mcp__sh__run", {"argv": ["rm", "-rf", "x"]}),
+    ("send_keys_to_terminal", {"keys": "rm -rf x\n"}),
+    ("git_rm", {"force": True, "file": "src/a.py"}),
+]
+
 
 def _wrong(caller: Caller, calls: list[MadeCall], rules: str, home: Path) -> list[str]:
     """The calls that are not judged as they should be, in the project below `home`."""
@@ -92,9 +103,9 @@ def test_of_many_rules_only_those_are_left_out_that_would_be_told_nothing(
     (lane,) = memory_of(engine).store.lanes["PreToolUse"]
     calls = [(call.tool, call.at(str(tmp_path), str(tmp_path))) for call in caller.calls]
     left_out = received = 0
-    for tool, arguments in [*calls, ("unheard_of", {"command": "rm -rf x", "path": "~/.ssh/id"})]:
+    for tool, arguments in [*calls, *_UNDECLARED]:
         payload = ToolCall(tool_name=tool, tool_input=arguments)
-        possible = set(possible_hooks(session, lane, payload))
+        possible = set(possible_hooks(session, lane, PRE_TOOL_USE, payload))
         concerned = {
             each for each in lane.hooks if translated_call(session, each, PRE_TOOL_USE, payload).actions
         }

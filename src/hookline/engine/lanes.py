@@ -58,6 +58,7 @@ class Lane:
         "all_at_once",
         "all_waited",
         "any_call",
+        "asked_elsewhere",
         "followers",
         "guards",
         "hooks",
@@ -96,6 +97,8 @@ class Lane:
             each.hook.as_called and each.hook.matcher is None and each.hook.condition is None
             for each in hooks
         )
+        #: True if another agent asks some of its hooks about calls that they match.
+        self.asked_elsewhere = any(each.hook.actions == "others" for each in hooks)
         #: The hooks that may be asked about actions of calls that they do not match.
         self.followers = tuple(
             each
@@ -148,7 +151,7 @@ class Lane:
         kept = tuple(each_once(check_matcher(prepared, subject) for prepared in self.hooks))
         final = not any(each.hook.condition is not None or each.hook.once for each in kept)
         keys = {each.key for each in kept}
-        by_name = final and not any(each.hook.actions == "others" for each in kept)
+        by_name = final and not (self.asked_elsewhere and any(each.hook.actions == "others" for each in kept))
         complete = by_name and all(each.key in keys for each in self.followers)
         return MatchedHooks(kept, final, by_name, complete, _index_of(kept))
 

@@ -310,6 +310,9 @@ def touches_files(session: HookedSession, event: EventSpec[Any], payload: Any) -
 
 def may_run_more_lines(session: HookedSession, payload: Any) -> bool:
     """Return False if a call certainly runs no line of a shell beside the one that its tool says."""
+    tool = tool_table_of(session).tool(payload.tool_name)
+    if tool is not None and tool.direct and tool.kind != "shell_input":
+        return False  # most calls: they need not be read for this
     from hookline.guards.file_actions import typed_lines  # noqa: PLC0415 only for hooks about files
 
     call = _read(session, payload).call
@@ -324,13 +327,15 @@ def runs_lines(session: HookedSession, event: EventSpec[Any], payload: Any) -> b
     return any(action.kind is not None and action.kind.name == "shell" for action in actions)
 
 
-def possible_hooks(session: HookedSession, lane: Lane, payload: Any) -> Sequence[PreparedHook]:
+def possible_hooks(
+    session: HookedSession, lane: Lane, event: EventSpec[Any], payload: Any
+) -> Sequence[PreparedHook]:
     """Return the hooks of a lane that a call may match; the others certainly do not match."""
     if lane.index is None:
         return lane.hooks
     from hookline.engine.translate_calls import possible_hooks  # noqa: PLC0415 as above
 
-    return possible_hooks(lane, lane.index, payload, _read(session, payload).call)
+    return possible_hooks(lane, lane.index, event, _read(session, payload))
 
 
 def _read(session: HookedSession, payload: Any) -> "TranslationCache":

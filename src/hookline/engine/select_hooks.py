@@ -47,7 +47,7 @@ def _select_translated(
     lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
     """Return the hooks that match a call, translated for their own agent."""
-    possible = possible_hooks(session, lane, payload)
+    possible = possible_hooks(session, lane, event, payload)
     checked = (check_shown(prepared, event, payload, session) for prepared in possible)
     return [found for found in each_once(checked) if _is_due(found, session)]
 
@@ -56,11 +56,13 @@ def _with_followers(
     lane: Lane, selected: Sequence[PreparedHook], event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
     """Add the hooks that match no tool of the call, and a file that the call touches."""
+    asked_elsewhere = lane.asked_elsewhere and any(each.hook.actions == "others" for each in selected)
+    if not (asked_elsewhere or lane.file_followers or may_run_more_lines(session, payload)):
+        return selected  # to find out what a call does to files takes longer
     names = {prepared.key: prepared for prepared in selected}
-    asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
     if not asked_elsewhere:
         left = any(prepared.key not in names for prepared in lane.followers)
-        if not left or not _may_follow(lane, event, payload, session):
+        if not left or not touches_files(session, event, payload):
             return selected
     others = [prepared for prepared in lane.followers if prepared.key not in names]
     if others and not runs_lines(session, event, payload):

@@ -190,17 +190,19 @@ def _translate_by_names(
 
 
 def possible_hooks(
-    lane: "Lane", index: "RuleIndex", payload: Any, call: ReadCall
+    lane: "Lane", index: "RuleIndex", event: EventSpec[Any], last: "TranslationCache"
 ) -> "Sequence[PreparedHook]":
     """Return the hooks of a lane that `translate_call` may select: those whose rules can match an
     action of the call."""
+    call = last.call
     target: ToolTable = getattr(lane.hooks[0].hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
-    if not (target.canonical and payload.tool_input) or any(
-        action.doubt or action.kind is None for action in call.actions
-    ):
+    if not (target.canonical and last.payload.tool_input) or any(action.doubt for action in call.actions):
         return lane.hooks
     found: set[int] = set()
-    for view in (view for ways in call.ways(target) for views in ways for view in views):
+    views = [view for ways in call.ways(target) for views in ways for view in views]
+    if event.guard and call.is_undeclared:
+        views += [one.view for one in last.by_names(target)]
+    for view in views:
         found.update(index.possible(view.tool_name, call.tool_name, view.arguments))
     name = call.tool_name
     return [

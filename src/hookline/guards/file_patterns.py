@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from hookline.matching.name_patterns import LONGEST_NAME, name_fits
@@ -18,6 +19,12 @@ _DOTTED = re.compile(r"dotglob|GLOBIGNORE|\(D\)|globdots|GLOB_DOTS", re.IGNORECA
 _QUOTES = str.maketrans("", "", "'\"\\")
 _MOST_WORDS = 64
 _MOST_NAMES = 5000
+
+
+@lru_cache(maxsize=8)
+def patterns_of(line: str) -> "LinePatterns":
+    """Return the patterns of a line, which guards ask for one after another."""
+    return LinePatterns(line)
 
 
 class LinePatterns:

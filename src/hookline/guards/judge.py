@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
 from hookline.guards.flows import MEASURES, DataFlows, decoded, feeding, flows_of
-from hookline.guards.rows import GuardLineReader, ReadLine, program_names, rows_for, spellings
+from hookline.guards.rows import (
+    GuardLineReader,
+    ReadLine,
+    program_names,
+    rows_for,
+    spellings,
+    takes_code,
+)
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, Flow, GuardedCommand, GuardSpec
 from hookline.matching.patterns import LONGEST_PATH, Glob, glob
@@ -109,12 +116,9 @@ class GuardJudge:
         about text that is typed into a running command.
         """
         doubtful: GuardFinding | None = None
-        if (
-            max(len(path_context.cwd), len(path_context.root), *[len(action.cwd) for action in actions])
-            > LONGEST_PATH
-        ):
-            return GuardFinding("", "", f"the directory has more than {LONGEST_PATH} characters")
         for action in actions:
+            if max(len(path_context.cwd), len(path_context.root), len(action.cwd)) > LONGEST_PATH:
+                return GuardFinding("", "", f"the directory has more than {LONGEST_PATH} characters")
             if action.guess and not self.policy.protects:
                 continue
             for found in self._about(action, path_context, searched):
@@ -135,7 +139,7 @@ class GuardJudge:
         if (
             self.settings.adds
             or policy.protects
-            or _takes_code(head[0])
+            or takes_code(head[0])
             or [*spellings((*head, ""))] != [(*head, "")]
         ):
             return True
@@ -237,41 +241,60 @@ class GuardJudge:
             yield GuardFinding("", "", f"the line is longer than {LONGEST_LINE} characters")
             return
         policy, read = self.policy, self._reader.read(line, run)
-        reading, line = read.reading, "\n".join((line, *run.values()))
-        yield from self._run(read, line)
-        if policy.written and "/" in line:
-            from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
-
-            written = (path for command in reading.commands for path in files_of(command.words).writes)
-            for path in (*reading.writes, *written):
-                if _regex(policy.written).search(path):
-                    yield GuardFinding(path, f"would be written, which {policy.written_does}")
+        yield from self._run(read, read.text)
+        if policy.written and "/" in read.text:
+            yield from self._written(read.reading)
         if policy.secrets or policy.outside:
-            paths = _paths()
-            files = paths.CallFiles(path_context, self.settings, line)
-            found = _outside_of()(files, reading) if policy.outside else files.secrets_of(policy, reading)
-            yield from (GuardFinding(*one) for one in found)
-            yield from (
-                GuardFinding(*one) for one in (paths.named_in(policy, files, line) if searched else ())
-            )
-        for text in (line,) if searched else reading.foreign:
-            yield from self._code(text, searched)
-        yield from () if searched else self._shown(None, path_context, line, reading)
-        for text in () if searched or read.programs.isdisjoint(_NOT_READ) else _not_read(reading):
-            yield from (one._replace(note=SEARCHED) for one in self._line(text, path_context, searched=True))
-        if reading.uncertain is not None and not searched:
-            yield GuardFinding("", "", reading.uncertain)
-        if self._reads_files and not (run or searched):
-            yield from self._files_run(line, path_context, reading)
+            yield from self._of_files(read, path_context, searched)
+        if searched:
+            yield from self._code(read.text, searched)
+            return
+        for text in read.reading.foreign:
+            yield from self._code(text)
+        if policy.judges_code and read.may_hold_code:
+            yield from self._shown(None, path_context, read.text, read.reading)
+        if not read.programs.isdisjoint(_NOT_READ):
+            for text in _not_read(read.reading):
+                for found in self._line(text, path_context, searched=True):
+                    yield found._replace(note=SEARCHED)
+        if read.reading.uncertain is not None:
+            yield GuardFinding("", "", read.reading.uncertain)
+        if self._reads_files and not run and (files := self._files_run(line, path_context, read.reading)):
+            yield from self._in_files(files, line, path_context)
 
-    def _files_run(
-        self, line: str, path_context: PathContext, reading: ShellReading
-    ) -> Iterator[GuardFinding]:
-        """Yield what is in the files that a line runs. The user may have written them: so the user is asked."""
+    def _written(self, reading: ShellReading) -> Iterator[GuardFinding]:
+        """Yield the files that a line writes and the guard is about."""
+        from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
+
+        written = (path for command in reading.commands for path in files_of(command.words).writes)
+        for path in (*reading.writes, *written):
+            if _regex(self.policy.written).search(path):
+                yield GuardFinding(path, f"would be written, which {self.policy.written_does}")
+
+    def _of_files(self, read: ReadLine, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
+        """Yield the files that a line reads or writes, if they are secret or outside."""
+        policy, paths = self.policy, _paths()
+        files = paths.CallFiles(path_context, self.settings, read.text)
+        found = (
+            _outside_of()(files, read.reading) if policy.outside else files.secrets_of(policy, read.reading)
+        )
+        for one in found:
+            yield GuardFinding(*one)
+        for one in paths.named_in(policy, files, read.text) if searched else ():
+            yield GuardFinding(*one)
+
+    def _files_run(self, line: str, path_context: PathContext, reading: ShellReading) -> Mapping[str, str]:
+        """Return the text of the files that a line runs, read once for all guards."""
         key = line, path_context.cwd
         run = self._reader.run.get(key)
         if run is None:
             run = self._reader.run[key] = self._read_files(line, path_context, reading)
+        return run
+
+    def _in_files(
+        self, run: Mapping[str, str], line: str, path_context: PathContext
+    ) -> Iterator[GuardFinding]:
+        """Yield what is in the files that a line runs. The user may have written them: so the user is asked."""
         short = {name: text for name, text in run.items() if len(text) <= _LONGEST_RUN}
         note = f"It is in {', '.join(run)}, which the line runs."
         for found in self._line(line, path_context, False, short) if short else ():
@@ -289,18 +312,17 @@ class GuardJudge:
 
         if not any(may_run_files(command.words) for command in reading.commands):
             return NO_CONTENTS
-        from hookline.guards.run_files import files_run  # noqa: PLC0415 few lines run files
-
         places = [path_context.cwd]
         if any(command.does("enters") for command in reading.commands) or "chdir" in line:
             directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
             places = [*dict.fromkeys(each for _, entered in directories for each in entered)]
-        run = files_run(reading, places, path_context.home)
+        run = self._reader.files.of_line(reading, places, path_context.home)
         for _ in range(_DEEPEST_RUN if run else 0):
             # A script may run another one.
             if sum(map(len, run.values())) > _LONGEST_RUN:
                 break
-            more = files_run(self._reader.read(line, run).reading, places, path_context.home)
+            read = self._reader.read(line, run).reading
+            more = self._reader.files.of_line(read, places, path_context.home)
             if more.keys() <= run.keys():
                 break
             run = {**more, **run}
@@ -394,7 +416,7 @@ class GuardJudge:
         reading: ShellReading = _NO_READING,
     ) -> Iterator[GuardFinding]:
         """Yield what the text of code shows: these texts, or the code in a line."""
-        if not self.policy.judges_code or (texts is None and not _may_hold_code(reading, line)):
+        if not self.policy.judges_code:
             return
         from hookline.guards.code import code_in, shown_in  # noqa: PLC0415 few lines hold code
 
@@ -434,20 +456,6 @@ def _is_named(path: str, texts: Iterable[str]) -> bool:
                 return True
             at = text.find(path, at + 1)
     return False
-
-
-def _may_hold_code(reading: ShellReading, line: str) -> bool:
-    if reading.foreign or "#include" in line:
-        return True
-    return any(_takes_code(command.words[0]) for command in reading.commands)
-
-
-def _takes_code(word: str) -> bool:
-    """Return True for a program that takes code as an argument."""
-    from hookline.shell.runs import any_row  # noqa: PLC0415 loaded with the line
-
-    row = any_row(word)
-    return row is not None and row.takes_code
 
 
 def _is_source(flow: Flow, words: Sequence[str]) -> bool:

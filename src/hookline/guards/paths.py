@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice, pairwise, product
 
 from hookline.actions.action import Action, PathContext
-from hookline.guards.file_patterns import LinePatterns, is_pattern, matched, may_match
+from hookline.guards.file_patterns import is_pattern, matched, may_match, patterns_of
 from hookline.guards.flows import MEASURES, feeding, flows_of
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
@@ -89,7 +89,7 @@ class CallFiles:
         self._settings = settings
         plain = line.replace('"', "").replace("'", "")
         self._line = _BRACES.sub(r"$\1", plain) if "${" in plain else plain
-        self._patterns = LinePatterns(line)
+        self._patterns = patterns_of(line)
         self._tried = 0
         #: Directories that were searched for secrets.
         self._looked_into: set[str] = set()

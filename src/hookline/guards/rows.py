@@ -6,13 +6,17 @@ Most commands are about none, and then nothing else has to be loaded.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hookline.guards.spec import SEVERAL, GuardedCommand
 from hookline.matching.name_patterns import LONGEST_NAME
 from hookline.shell import ShellReader, ShellReading
 from hookline.shell.placeholders import Words, base_name
 from hookline.shell.reader import NO_CONTENTS
+
+if TYPE_CHECKING:
+    from hookline.guards.run_files import RunFiles
 
 _VERSION = r"[-.]?\d[\d.]*$"
 #: A line, and the same line with the files that it runs.
@@ -57,35 +61,59 @@ def spellings(words: Words) -> Iterator[Words]:
         yield from filter(None, readings_after_options(words))
 
 
-class ReadLine(NamedTuple):
-    """A line that was read, and the names of all programs that it runs, in all spellings."""
+class ReadLine:
+    """A line that was read with the files that it runs: facts that guards ask for one after another."""
 
-    reading: ShellReading
-    programs: frozenset[str]
+    def __init__(self, reading: ShellReading, text: str) -> None:
+        self.reading = reading
+        #: The line and the files that it runs.
+        self.text = text
+        #: The names of all programs that it runs, in all spellings.
+        self.programs = frozenset(_programs(reading))
 
     def may_concern(self, index: Mapping[str, tuple[GuardedCommand, ...]]) -> bool:
         """Return True if a command of the line may match a row: if not, none has to be compared."""
         return SEVERAL in index or not self.programs.isdisjoint(index)
 
+    @cached_property
+    def may_hold_code(self) -> bool:
+        if self.reading.foreign or "#include" in self.text:
+            return True
+        return any(takes_code(command.words[0]) for command in self.reading.commands)
+
+
+def takes_code(word: str) -> bool:
+    """Return True for a program that takes code as an argument."""
+    from hookline.shell.runs import any_row  # noqa: PLC0415 loaded with the line
+
+    row = any_row(word)
+    return row is not None and row.takes_code
+
 
 class GuardLineReader:
     """A reader of lines for all guards of an engine, which judge one line after another."""
 
-    def __init__(self, reader: ShellReader) -> None:
+    def __init__(self, reader: ShellReader, *, past: bool = False) -> None:
+        """Take the reader of rules. `past`: the calls were made long ago."""
         self.reader = reader
-        self._last: list[tuple[ShellReading, Mapping[str, str], ReadLine]] = []
+        self._past = past
+        self._last: list[tuple[str, Mapping[str, str], ReadLine]] = []
         #: The files that lines of this call run, by the line and the directory: all guards judge the same ones.
         self.run: dict[tuple[str, str], Mapping[str, str]] = {}
 
+    @cached_property
+    def files(self) -> "RunFiles":
+        from hookline.guards.run_files import RunFiles  # noqa: PLC0415 few lines run files
+
+        return RunFiles(past=self._past)
+
     def read(self, line: str, files: Mapping[str, str] = NO_CONTENTS) -> ReadLine:
         """Read a line, with the text of files that it runs."""
-        plain = self.reader.read(line)
         for known, texts, read in self._last:
-            if known is plain and files == texts:
+            if known == line and texts == files:
                 return read
-        reading = self.reader.read(line, files) if files else plain
-        read = ReadLine(reading, frozenset(_programs(reading)))
-        self._last = [(plain, files, read), *self._last[: _REMEMBERED - 1]]
+        read = ReadLine(self.reader.read(line, files), "\n".join((line, *files.values())))
+        self._last = [(line, files, read), *self._last[: _REMEMBERED - 1]]
         return read
 
 

@@ -3,7 +3,7 @@
 Text alone does not show what `sh build.sh` does; the file does. Only the part that the line runs is read: the targets
 of a makefile, one script of a package, one alias. Files are read within bounds, only plain ones, and only those that
 were changed a short time ago: the agent may have written them, while older ones are the project's own. Settings of git
-count whenever they were made.
+count whenever they were made. Of past calls only those are read: scripts were others then.
 """
 
 import os
@@ -29,13 +29,15 @@ from hookline.guards.rows import spellings
 from hookline.shell import HOLE, ShellReading
 from hookline.shell.options import read_options
 from hookline.shell.placeholders import Words
-from hookline.shell.programs import table
+from hookline.shell.programs import ProgramRow, table
 from hookline.shell.runs import after_options, may_run_files, program_of
 
 _LONGEST = 64 * 1024
 #: In seconds: what was changed before is the project's own.
 RECENT = 3600.0
 _MOST_FILES = 16
+#: Settings of git that are kept, each for a directory and the options of a command.
+_MOST_KEPT = 256
 _MOST_TARGETS = 200
 _IMPORTED = re.compile(r"\b(?:import|from|require|use)\b[\s('\"]{1,4}(?:\./)?(\w{1,99})")
 _RUNS_SCRIPT = frozenset(("run", "run-script", "rum", "urn", "exec"))
@@ -53,24 +55,76 @@ class _Package(msgspec.Struct):
     scripts: dict[str, Any] = {}
 
 
-def files_run(reading: ShellReading, directories: Iterable[str], home: str) -> Mapping[str, str]:
-    """Return the text of the files that a line runs, from one of these directories, by their names in the line."""
-    found: dict[str, str] = {}
-    bases = [each for each in directories if each]
-    for command in reading.commands:
-        for name, text in _run_by(command.words, bases, home) if may_run_files(command.words) else ():
-            if text and name not in reading.writes and len(found) < _MOST_FILES:
-                found.setdefault(name, text)
-    return found
+class RunFiles:
+    """The files that lines run, as guards read them: those of calls that are about to be made, or of past ones."""
+
+    def __init__(self, *, past: bool = False) -> None:
+        """With `past`, scripts are not read, since they were others then, and settings of git are read once."""
+        self._past = past
+        self._settings: dict[tuple[str, str, GitCall], GitSettings] = {}
+
+    def of_line(self, reading: ShellReading, directories: Iterable[str], home: str) -> Mapping[str, str]:
+        """Return the text of the files that a line runs, from one of these directories, by their names in the line."""
+        found: dict[str, str] = {}
+        bases = [each for each in directories if each]
+        for command in reading.commands:
+            for name, text in self._run_by(command.words, bases, home):
+                if text and name not in reading.writes and len(found) < _MOST_FILES:
+                    found.setdefault(name, text)
+        return found
+
+    def _run_by(self, words: Words, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
+        if not may_run_files(words):
+            return
+        words, typed = next(spellings(words)), words
+        row = table().get(program_of(words[0]))
+        if not self._past:
+            if "/" in typed[0]:
+                yield from _texts(typed[:1], bases)
+            yield from _scripts_of(words, row, bases) if row is not None else ()
+        if row is not None and "git" in row.names.split(", "):
+            call = git_call(tuple(_at_home(word, home) for word in words[1:]))
+            yield from self._by_git(call, bases, home) if call.subcommand else ()
+
+    def _by_git(self, call: GitCall, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
+        """Yield the settings that a sub-command of git goes by, as a file of settings, and the hooks that it runs."""
+        verb = call.subcommand
+        row = table().get(f"git {verb}")
+        # The line may make the directories that its options name, or go to them: then they are read from here.
+        elsewhere = (call,) if call.directories or call.git_dir else ()
+        kept: list[GitSetting] = []
+        hooks: dict[str, list[str]] = {hook: [] for hook in row.hooks} if row is not None else {}
+        for base, one in product(bases, (call._replace(directories=(), git_dir=""), *elsewhere)):
+            settings = self._settings_in(base, one, home)
+            # The reader follows those of the line itself.
+            kept += (each for each in settings.all if _concerns(each, verb) and each.source not in _OF_LINE)
+            if verb == "push":
+                kept += (each for name in ("origin", *call.rest) for each in settings.old_remote(name))
+            if settings.unknown is not None and (row is None or row.optional or verb == "push"):
+                # Nobody can tell what it does, so it is judged as the worst that settings could make of it.
+                kept.append(GitSetting("remote", "origin", "mirror", "true", ""))
+                kept.append(GitSetting("alias", "", verb, "push --mirror", ""))
+            for directory in () if self._past else settings.hooks():
+                for hook, texts in hooks.items():
+                    texts.append(_text(f"{directory}/{hook}", RECENT))
+        yield ".git/config", "".join(map(_as_file, dict.fromkeys(kept)))
+        for hook, texts in hooks.items():
+            yield f".git/hooks/{hook}", "\n".join(filter(None, dict.fromkeys(texts)))
+
+    def _settings_in(self, base: str, call: GitCall, home: str) -> GitSettings:
+        key = base, home, call._replace(before=(), subcommand="", rest=())
+        known = self._settings.get(key) if self._past else None
+        if known is None:
+            known = GitSettings(GitFiles("", base, {"HOME": home}), call)
+            if self._past:
+                if len(self._settings) >= _MOST_KEPT:
+                    self._settings.clear()
+                self._settings[key] = known
+        return known
 
 
-def _run_by(words: Words, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
-    if "/" in words[0]:
-        yield from _texts(words[:1], bases)
-    words = next(spellings(words))
-    row = table().get(program_of(words[0]))
-    if row is None:
-        return
+def _scripts_of(words: Words, row: ProgramRow, bases: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the scripts, recipes and packages that a command runs by the row of its program."""
     if row.first == "script" or row.scripts or row.loads:
         yield from _texts((word for word in words[1:] if word[:1] != "-"), bases)
     if row.loads:
@@ -87,8 +141,6 @@ def _run_by(words: Words, bases: Sequence[str], home: str) -> Iterator[tuple[str
     if row.package and not row.runner:
         for name, text in _texts((row.package,), bases):
             yield name, _script(text, after_options(words))
-    if "git" in row.names.split(", "):
-        yield from _by_git(git_call(tuple(_at_home(word, home) for word in words[1:])), bases, home)
 
 
 def _at_home(word: str, home: str) -> str:
@@ -164,34 +216,6 @@ def _script(text: str, operands: Words) -> str:
     names = [f"{before}{_SCRIPTS.get(name, name)}" for name in named for before in ("pre", "", "post")]
     kept = {name: scripts[name] for name in names if name in scripts}
     return msgspec.json.encode(_Package(kept)).decode() if kept else ""
-
-
-def _by_git(call: GitCall, bases: Sequence[str], home: str) -> Iterator[tuple[str, str]]:
-    """Yield the settings that a sub-command of git goes by, as a file of settings, and the hooks that it runs."""
-    verb = call.subcommand
-    if not verb:
-        return
-    row = table().get(f"git {verb}")
-    # The line may make the directories that its options name, or go to them: then they are read from here.
-    elsewhere = (call,) if call.directories or call.git_dir else ()
-    kept: list[GitSetting] = []
-    hooks: dict[str, list[str]] = {hook: [] for hook in row.hooks} if row is not None else {}
-    for base, one in product(bases, (call._replace(directories=(), git_dir=""), *elsewhere)):
-        settings = GitSettings(GitFiles("", base, {"HOME": home}), one)
-        # The reader follows those of the line itself.
-        kept += (each for each in settings.all if _concerns(each, verb) and each.source not in _OF_LINE)
-        if verb == "push":
-            kept += (each for name in ("origin", *call.rest) for each in settings.old_remote(name))
-        if settings.unknown is not None and (row is None or row.optional or verb == "push"):
-            # Nobody can tell what it does, so it is judged as the worst that settings could make of it.
-            kept.append(GitSetting("remote", "origin", "mirror", "true", ""))
-            kept.append(GitSetting("alias", "", verb, "push --mirror", ""))
-        for directory in settings.hooks():
-            for hook, texts in hooks.items():
-                texts.append(_text(f"{directory}/{hook}", RECENT))
-    yield ".git/config", "".join(map(_as_file, dict.fromkeys(kept)))
-    for hook, texts in hooks.items():
-        yield f".git/hooks/{hook}", "\n".join(filter(None, dict.fromkeys(texts)))
 
 
 def _concerns(setting: GitSetting, verb: str) -> bool:

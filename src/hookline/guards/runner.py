@@ -52,10 +52,13 @@ class GuardRunner:
         protects: "Protects | None" = None,
         env: Mapping[str, str] = os.environ,
         reader: ShellReader | None = None,
+        *,
+        past: bool = False,
     ) -> None:
+        """Make guards for calls that are about to be made, or for `past` ones."""
         self._protects = protects
         self._env = env
-        self._reader = GuardLineReader(reader if reader is not None else ShellReader())
+        self._reader = GuardLineReader(reader if reader is not None else ShellReader(), past=past)
         self._judges: dict[tuple[str, tuple[str, ...]], GuardJudge] = {}
         self._last: _LastCall | None = None
 

@@ -26,6 +26,7 @@ _MOST: Final = 64 * 1024
 #: Guards judge calls with more text, or with more values, in a thread.
 _LONG_CALL: Final = 16 * 1024
 _MANY_VALUES: Final = 1000
+_PLAIN: Final = frozenset((int, float, bool, type(None)))
 
 #: A builtin: it gets the arguments of the entry, the payload and the session info, and returns an outcome.
 Builtin = Callable[[tuple[str, ...], Any, SessionInfo], Outcome | None]
@@ -101,6 +102,17 @@ def _returned(answer: Outcome | None) -> RawResult:
 def is_long(payload: Any) -> bool:
     """Return True if a call has so much text that judging it would hold up the event loop."""
     given: Any = getattr(payload, "tool_input", None)
+    if given.__class__ is dict:
+        # Every guard asks about it, and most calls are plain.
+        plain: dict[str, Any] = given
+        length = 0
+        for one in plain.values():
+            if type(one) is str:
+                length += len(one)
+            elif type(one) not in _PLAIN:
+                break
+        else:
+            return length > _LONG_CALL or len(plain) >= _MANY_VALUES
     waiting, length, steps = [given], 0, 0
     while waiting and length <= _LONG_CALL and steps <= _MANY_VALUES:
         value = waiting.pop()
@@ -125,13 +137,14 @@ def standard_builtins(
     today: Callable[[], date] = date.today,
     home: str | None = None,
     env: Mapping[str, str] = os.environ,
+    past: bool = False,
 ) -> dict[str, Builtin]:
     """Return the builtins every engine has, by the names that configurations use. The reference shows their
     docstrings.
 
-    The search for prompt files goes up to `home`.
+    The search for prompt files goes up to `home`. With `past`, guards judge calls that were made long ago.
     """
-    guards = Guards(env)
+    guards = Guards(env, past=past)
     return {
         "add_date": AddDate(today),
         "add_environment_info": add_environment_info,
@@ -175,8 +188,9 @@ def add_context(args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Out
 class Guards:
     """The guards of one engine."""
 
-    def __init__(self, env: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, env: Mapping[str, str] = os.environ, *, past: bool = False) -> None:
         self.env = env
+        self.past = past
         #: Returns why a call changes what guards the agent; the engine sets it.
         self.protects: Protects | None = None
         #: The reader of shell lines of the engine's rules.
@@ -190,7 +204,7 @@ class Guards:
             from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
 
             reader = self.shell_reader() if self.shell_reader is not None else None
-            self._runner = GuardRunner(self.protects, self.env, reader)
+            self._runner = GuardRunner(self.protects, self.env, reader, past=self.past)
         return self._runner
 
 
@@ -226,7 +240,8 @@ class GuardThread:
         if self._runner is None:
             from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
 
-            self._runner = GuardRunner(self._guards.protects, self._guards.env)
+            guards = self._guards
+            self._runner = GuardRunner(guards.protects, guards.env, past=guards.past)
         return builtin.judge(call, spec, info, self._runner)
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from hookline.handlers.builtin import standard_builtins
 from hookline.handlers.registry import Handler, Handlers, standard_handlers
 from hookline.history.answer_cache import AnswerCache
 from hookline.model.hook import Hook
@@ -141,7 +142,7 @@ def replay_handlers(
     kept: AnswerCache | None = None,
 ) -> Handlers:
     """Return the handlers of an engine that replays past events."""
-    real = standard_handlers()
+    real = standard_handlers(builtins=standard_builtins(past=True))
     declared: dict[str, Handler] = {
         kind: PureHookHandler(lambda kind=kind: real[kind], kind, may_run, left_out, identity, kept)
         for kind in _DECLARABLE
