@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
@@ -249,18 +250,22 @@ class GuardJudge:
         if searched:
             yield from self._code(read.text, searched)
             return
+        yield from self._hidden(read, path_context)
+        if self._reads_files and not run and (files := self._files_run(line, path_context, read.reading)):
+            yield from self._in_files(files, line, path_context)
+
+    def _hidden(self, read: ReadLine, path_context: PathContext) -> Iterator[GuardFinding]:
+        """Yield what is in code of other languages, and the doubts about a line."""
         for text in read.reading.foreign:
             yield from self._code(text)
-        if policy.judges_code and read.may_hold_code:
+        if self.policy.judges_code and read.may_hold_code:
             yield from self._shown(None, path_context, read.text, read.reading)
         if not read.programs.isdisjoint(_NOT_READ):
             for text in _not_read(read.reading):
-                for found in self._line(text, path_context, searched=True):
+                for found in self._line(text, path_context, True):
                     yield found._replace(note=SEARCHED)
         if read.reading.uncertain is not None:
             yield GuardFinding("", "", read.reading.uncertain)
-        if self._reads_files and not run and (files := self._files_run(line, path_context, read.reading)):
-            yield from self._in_files(files, line, path_context)
 
     def _written(self, reading: ShellReading) -> Iterator[GuardFinding]:
         """Yield the files that a line writes and the guard is about."""
@@ -278,10 +283,8 @@ class GuardJudge:
         found = (
             _outside_of()(files, read.reading) if policy.outside else files.secrets_of(policy, read.reading)
         )
-        for one in found:
-            yield GuardFinding(*one)
-        for one in paths.named_in(policy, files, read.text) if searched else ():
-            yield GuardFinding(*one)
+        named = paths.named_in(policy, files, read.text) if searched else ()
+        yield from (GuardFinding(*one) for one in chain(found, named))
 
     def _files_run(self, line: str, path_context: PathContext, reading: ShellReading) -> Mapping[str, str]:
         """Return the text of the files that a line runs, read once for all guards."""
