@@ -98,8 +98,14 @@ def head_of(words: Words) -> Words:
 
 def may_match(row: GuardedCommand, head: Words) -> bool:
     """Return False if a row is about another sub-command than commands that begin with these words."""
-    wanted = row.run.split()[1:2]
-    return not head[1:] or wanted == ["**"] or _starts(wanted, head[1:])[0] is not None
+    wanted = row.below[:1]
+    return not head[1:] or wanted == ("**",) or _starts(wanted, head[1:])[0] is not None
+
+
+def may_match_any(rows: Sequence[GuardedCommand], words: Words) -> bool:
+    """Return False if no row can match a command: each is about another sub-command."""
+    head = head_of(words)
+    return any(may_match(row, head) for row in rows)
 
 
 def _with_doubt(read: Iterator[Options]) -> Iterator[tuple[Options, str]]:
@@ -266,7 +272,7 @@ def _arguments(seen: ReadCommand) -> Iterator[str]:
 
 def _below(row: GuardedCommand, operands: Words) -> tuple[Words | None, str]:
     """Return the operands behind the sub-command of a row; None where it is another one."""
-    wanted = row.run.split()[1:]
+    wanted = row.below
     if not wanted:
         return operands, ""
     if wanted[0] != "**":

@@ -14,6 +14,7 @@ from hookline.guards.rows import (
     ReadLine,
     program_names,
     rows_for,
+    rows_of,
     spellings,
     takes_code,
 )
@@ -335,25 +336,25 @@ class GuardJudge:
         concerns = read.may_concern(self.policy.by_program)
         flows = flows_of(read.reading) if concerns or self.policy.flows else ()
         if concerns:
-            yield from self._commands(read.reading, _texts_in(line, read.reading), flows)
+            yield from self._commands(read, _texts_in(line, read.reading), flows)
         for flow in self.policy.flows:
             yield from self._flows(flow, read, flows)
 
-    def _commands(
-        self, reading: ShellReading, texts: Sequence[str], flows: DataFlows
-    ) -> Iterator[GuardFinding]:
-        index = self.policy.by_program
+    def _commands(self, read: ReadLine, texts: Sequence[str], flows: DataFlows) -> Iterator[GuardFinding]:
+        index, reading = self.policy.by_program, read.reading
         # `cd x.git && git branch -f main`: where it runs.
         entered: list[str] = []
         for at, command in enumerate(reading.commands):
             if command.does("renames") and (hidden := _renamed(command.words, index)):
                 yield GuardFinding(_shown(command.words), "", f"it gives {hidden} another name")
-            for words in spellings(command.words):
-                rows = [row for row in rows_for(words, index) if self._in_force(row)]
+            for words, names in read.spelled[at]:
+                rows = [row for row in rows_of(names, index) if self._in_force(row)]
                 if not rows or self._is_allowed(command):
                     continue
-                from hookline.guards.commands import hits  # noqa: PLC0415 most commands fit no row
+                from hookline.guards.commands import hits, may_match_any  # noqa: PLC0415 most commands fit no row
 
+                if not may_match_any(rows, words):
+                    continue
                 for hit in hits(words, rows, (*texts, *_fed_texts(at, reading, flows, texts, entered))):
                     yield GuardFinding(_shown(hit.words), hit.row.does, hit.doubt)
             if command.does("enters"):

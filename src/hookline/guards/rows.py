@@ -36,12 +36,20 @@ def program_names(word: str) -> tuple[str, ...]:
     return (name, plain) if plain and plain != name else (name,)
 
 
-def rows_for(words: Words, index: Mapping[str, tuple[GuardedCommand, ...]]) -> Sequence[GuardedCommand]:
-    if not words:
-        return ()
-    names = program_names(words[0])
-    found = [row for name in names for row in index.get(name, ())]
-    return found + [row for row in index.get(SEVERAL, ()) if _program_fits(row, names)]
+RowIndex = Mapping[str, tuple[GuardedCommand, ...]]
+#: A command in one spelling, and the names of its program.
+Spelling = tuple[Words, tuple[str, ...]]
+
+
+def rows_for(words: Words, index: RowIndex) -> Sequence[GuardedCommand]:
+    return rows_of(program_names(words[0]), index) if words else ()
+
+
+def rows_of(names: Sequence[str], index: RowIndex) -> Sequence[GuardedCommand]:
+    """Return the rows about a program of one of these names."""
+    found = [row for name in names if name in index for row in index[name]]
+    several = index.get(SEVERAL)
+    return found + [row for row in several if _program_fits(row, names)] if several else found
 
 
 def _program_fits(row: GuardedCommand, names: Sequence[str]) -> bool:
@@ -68,10 +76,15 @@ class ReadLine:
         self.reading = reading
         #: The line and the files that it runs.
         self.text = text
-        #: The names of all programs that it runs, in all spellings.
-        self.programs = frozenset(_programs(reading))
+        #: Of each command, every spelling and the names of its program.
+        self.spelled = [
+            [(words, program_names(words[0])) for words in spellings(command.words)]
+            for command in reading.commands
+        ]
+        #: The names of all programs that it runs.
+        self.programs = frozenset(_names(reading, self.spelled))
 
-    def may_concern(self, index: Mapping[str, tuple[GuardedCommand, ...]]) -> bool:
+    def may_concern(self, index: RowIndex) -> bool:
         """Return True if a command of the line may match a row: if not, none has to be compared."""
         return SEVERAL in index or not self.programs.isdisjoint(index)
 
@@ -117,9 +130,9 @@ class GuardLineReader:
         return read
 
 
-def _programs(reading: ShellReading) -> Iterator[str]:
-    for command in reading.commands:
-        yield from program_names(command.words[0])
-        for words in spellings(command.words):
-            if words is not command.words:
-                yield from program_names(words[0])
+def _names(reading: ShellReading, spelled: Sequence[Sequence[Spelling]]) -> Iterator[str]:
+    for command, ways in zip(reading.commands, spelled, strict=True):
+        if not ways or ways[0][0] is not command.words:
+            yield from program_names(command.words[0])
+        for _, names in ways:
+            yield from names

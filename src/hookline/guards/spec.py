@@ -21,7 +21,7 @@ OUTSIDE = "is outside the project and would be written"
 NO_PARTS: Mapping[str, str] = MappingProxyType({})
 
 
-class GuardedCommand(Struct, frozen=True, kw_only=True):
+class GuardedCommand(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Commands that a guard is about. All requirements of a row must hold."""
 
     #: Names of programs, then words of the sub-command, each with its alternatives: `docker|podman volume
@@ -52,6 +52,11 @@ class GuardedCommand(Struct, frozen=True, kw_only=True):
     fed: bool = False
     #: The part of the guard it belongs to, which can be switched on and off by that name.
     part: str = ""
+
+    @cached_property
+    def below(self) -> tuple[str, ...]:
+        """The words of the sub-command."""
+        return tuple(self.run.split()[1:])
 
 
 class Flow(Struct, frozen=True, kw_only=True, dict=True):
