@@ -80,7 +80,9 @@ class Action(Struct, frozen=True):
     @property
     def line(self) -> str | None:
         """The line of a shell, or the code, that it runs."""
-        value = self.arguments.get(self.kind.line) if self.kind is not None else None
+        if self.kind is None or not self.kind.line:
+            return None
+        value = self.arguments.get(self.kind.line)
         return value if isinstance(value, str) else None
 
     @property

@@ -6,6 +6,7 @@ protects has names that nothing else has.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
@@ -254,14 +255,15 @@ def reads_only(tool_name: str) -> bool:
     server, _, tool = tool_name.rpartition("__")
     words = _words(tool if server else tool_name)
     # In `mcp_server_tool` the second word is the server's.
-    own = words[2:] if words[:1] == ["mcp"] and not server else words
+    own = words[2:] if words[:1] == ("mcp",) and not server else words
     return not _READS.isdisjoint(own) and _WRITES.isdisjoint(words)
 
 
-def _words(name: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def _words(name: str) -> Sequence[str]:
     """Return the words of a name in any of the usual spellings: readTextFile, read_text_file, ReadTextFile."""
     spread = "".join(f" {each}" if each.isupper() else each if each.isalnum() else " " for each in name)
-    return spread.casefold().split()
+    return tuple(spread.casefold().split())
 
 
 def _fields(arguments: Mapping[str, Any]) -> Iterator[_Field]:

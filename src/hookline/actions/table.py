@@ -1,6 +1,7 @@
 """Describe the tools of one agent: their names, what each does, and the names of MCP servers' tools."""
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -109,6 +110,7 @@ class ToolTable:
         return f"mcp_{server}_{tool}" if self.mcp == "mcp_server_tool" else f"{server}-{tool}"
 
 
+@lru_cache(maxsize=1024)
 def folded(name: str) -> str:
     """Remove what differs from program to program: `run-shell`, `RunShell` and `run_shell` are one."""
     return name.removeprefix("functions.").translate(_SEPARATORS).lower()

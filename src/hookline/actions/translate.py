@@ -111,7 +111,7 @@ class ReadCall:
             for key in action.tool.widened_by
         )
 
-    @property
+    @cached_property
     def is_undeclared(self) -> bool:
         """True if the tool is not declared: its effect can be guessed by its arguments alone."""
         return (

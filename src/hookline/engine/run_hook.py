@@ -150,6 +150,8 @@ def _translated_answer(
     answers: Sequence[HookAnswer],
 ) -> HookAnswer:
     """Merge the answers about a call's actions into one answer about the call."""
+    if len(answers) == 1 and answers[0].outcome is PASS and not answers[0].failed_closed:
+        return answers[0]
     outcome = translated_call.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
     failed_closed = any(answer.failed_closed for answer in answers)
     return HookAnswer(prepared, outcome, translated_call.payload, failed_closed)

@@ -102,6 +102,7 @@ class GuardJudge:
         self.settings = settings
         self._reader = reader
         self._protects = protects
+        self._adds = settings.adds
         self._allowed = [*_patterns(settings.allow)] if policy.allows == "commands" else []
 
     def finding(
@@ -138,12 +139,7 @@ class GuardJudge:
         """Return False if nothing certain can be found in a command that begins with these words (see `head_of`), runs
         no other one and holds no code. It may have `options`, which may name files."""
         policy, names, name = self.policy, frozenset(program_names(head[0])), base_name(head[0])
-        if (
-            self.settings.adds
-            or policy.protects
-            or takes_code(head[0])
-            or [*spellings((*head, ""))] != [(*head, "")]
-        ):
+        if self._adds or policy.protects or takes_code(head[0]) or [*spellings((*head, ""))] != [(*head, "")]:
             return True
         indexes = (policy.by_program, *(flow.by_program for flow in policy.flows))
         if rows := [row for index in indexes for row in rows_for(head, index)]:
@@ -177,7 +173,7 @@ class GuardJudge:
     def _about(self, action: Action, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
         kind = action.kind.name if action.kind is not None else ""
         line = action.line
-        if self.settings.adds:
+        if self._adds:
             from hookline.guards.forbidden import ForbiddenJudge  # noqa: PLC0415 few guards have such options
 
             judge = ForbiddenJudge(self.settings, self._reader.reader)

@@ -112,7 +112,7 @@ class GuardRunner:
 
     def _read(self, tool: str, payload: Any, info: SessionInfo, tools: "ToolTable | None") -> _LastCall:
         """Read a call. The guards of an engine judge it one after another, so it is read once."""
-        arguments, last = _arguments(payload), self._last
+        arguments, last = getattr(payload, "tool_input", None) or _arguments(payload), self._last
         if (
             last is not None
             and (last.payload is payload and last.info is info and last.tools is tools)

@@ -62,11 +62,12 @@ class BuiltinHandler:
         if builtin is None:
             return Failed("not_started", self.problem(spec) or "")
         try:
-            info = _placed(call.info, spec)
+            info = call.info if spec.cwd is None and not spec.env else _placed(call.info, spec)
             if isinstance(builtin, GuardBuiltin):
                 if is_long(call.payload):
                     return builtin.guards.apart.judged(builtin, call, spec, info)
-                return _returned(builtin.judge(call, spec, info))
+                answer = builtin.judge(call, spec, info)
+                return RETURNED_NOTHING if answer is None else Returned(answer)
             # A host may add builtins: context variables they set stay theirs.
             from contextvars import copy_context  # noqa: PLC0415 - guards set none
 
@@ -93,10 +94,6 @@ class BuiltinHandler:
         """End the thread of the guards, if they have one."""
         for guards in self._guards:
             guards.apart.close()
-
-
-def _returned(answer: Outcome | None) -> RawResult:
-    return RETURNED_NOTHING if answer is None else Returned(answer)
 
 
 def is_long(payload: Any) -> bool:
@@ -228,7 +225,7 @@ class GuardThread:
             answer = await get_running_loop().run_in_executor(
                 self._thread, self._judge, builtin, call, spec, info
             )
-            return _returned(answer)
+            return RETURNED_NOTHING if answer is None else Returned(answer)
         except Exception as error:  # noqa: BLE001 - as with those on the event loop
             from hookline.handlers.failures import crashed  # noqa: PLC0415 - rarely needed
 
@@ -273,15 +270,14 @@ class GuardBuiltin:
         )
         if found is not None and found.doubt:
             call.match_doubt = call.match_doubt or found.doubt
-        return _answer(found)
+        return _answer(found) if found is not None else None
 
     def __call__(self, args: tuple[str, ...], payload: Any, info: SessionInfo) -> Outcome | None:
-        return _answer(self.guards.runner.decision(self.name, args, payload, info))
+        found = self.guards.runner.decision(self.name, args, payload, info)
+        return _answer(found) if found is not None else None
 
 
-def _answer(decision: "GuardDecision | None") -> Outcome | None:
-    if decision is None:
-        return None
+def _answer(decision: "GuardDecision") -> Outcome:
     return ask(decision.reason) if decision.answer == "ask" else deny(decision.reason)
 
 

@@ -142,7 +142,7 @@ def replay_handlers(
     kept: AnswerCache | None = None,
 ) -> Handlers:
     """Return the handlers of an engine that replays past events."""
-    real = standard_handlers(builtins=standard_builtins(past=True))
+    real = standard_handlers(builtins=standard_builtins(env=dict(os.environ), past=True))
     declared: dict[str, Handler] = {
         kind: PureHookHandler(lambda kind=kind: real[kind], kind, may_run, left_out, identity, kept)
         for kind in _DECLARABLE

@@ -21,6 +21,8 @@ Style = Literal["gnu", "posix", "words", "shell", "glued"]
 
 #: Styles in which an option is one whole word.
 _WHOLE = frozenset(("words", "glued"))
+#: How options begin; nothing else does, but an empty word is read with care.
+_SIGNS = frozenset(("-", "+", ""))
 #: With so many unknown options the further readings of a command are left out.
 _MOST_READINGS = 8
 
@@ -88,6 +90,11 @@ def valued(spec: OptionSpec) -> frozenset[str]:
 
 def read_options(arguments: Words, spec: OptionSpec) -> Options:
     """Read the options and operands among the arguments of a command, without its name."""
+    for word in arguments:
+        if word[:1] in _SIGNS:
+            break
+    else:  # no options, as of most commands
+        return Options((), arguments, 0)
     return _Reader(arguments, _table(spec.text), spec).read()
 
 

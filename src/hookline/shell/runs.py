@@ -248,6 +248,8 @@ class _Call:
         """Return True if it has --help, with which nothing runs. Abbreviations are ignored: not every program
         takes them. So is a word after an operand: it may be for the program that is run, or an argument of a
         script."""
+        if not self._options.given:
+            return False
         quiet = self._row.quiet_options
         # The value of an option that is not known may look like it, too.
         return not self._options.unknown and any(

@@ -6,7 +6,7 @@ guards and the readers of files do, use `words_at_once` and `style_at_once`.
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -139,12 +139,14 @@ def table() -> Table:
     return Table({topic: text_of(topic) for topic in TOPICS})
 
 
+@lru_cache(maxsize=1024)
 def row_of(key: str) -> ProgramRow | None:
     """Return the row of a program, or of a sub-command (`git bisect run`), that may run something."""
     row = table().get(key)
     return row if row is not None and row.job else None
 
 
+@lru_cache(maxsize=1024)
 def row_with_files(key: str) -> ProgramRow | None:
     """Return the row of a program, or of a sub-command, with known files."""
     row = table().get(key)

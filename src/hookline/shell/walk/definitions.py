@@ -61,7 +61,8 @@ class ShellDefinitions:
         """Remember what a command defines; yield at once the parts that will certainly run."""
         program = program_of(words[0])
         self.options.note(program, words)
-        if any("package.json" in word or ".scripts" in word for word in words[1:]):
+        told = "\n".join(words[1:])
+        if "package.json" in told or ".scripts" in told:
             self._edits.append(words)
         if program == "alias":
             yield from self._note_aliases(words)
