@@ -25,6 +25,12 @@ settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "st
 
 hide_own_home()
 
+# Scripts of tests find this interpreter as `python3`, not a shim of a version manager: that is a shell script, which
+# takes three times as long. Its directory has no `hookline`.
+_INTERPRETERS = os.path.dirname(os.path.realpath(sys.executable))
+if _INTERPRETERS not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = f"{_INTERPRETERS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+
 # Calls that tests make by the relay leave no daemon behind.
 os.environ["HOOKLINE_DAEMON"] = "off"
 
