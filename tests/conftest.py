@@ -25,6 +25,12 @@ settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "st
 
 hide_own_home()
 
+# Scripts of tests find this interpreter as `python3`, not a shim of a version manager: that is a shell script, which
+# takes three times as long. Its directory has no `hookline`.
+_INTERPRETERS = os.path.dirname(os.path.realpath(sys.executable))
+if _INTERPRETERS not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = f"{_INTERPRETERS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+
 # Calls that tests make by the relay leave no daemon behind.
 os.environ["HOOKLINE_DAEMON"] = "off"
 
@@ -44,6 +50,8 @@ def pytest_collection_finish() -> None:
             for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
                 importlib.import_module(module.name)
     gc.freeze()
+    # As in a command: what tests leave is small, and hardly any of it is garbage in cycles.
+    gc.set_threshold(100_000, 50, 50)
     gc.enable()
 
 

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ AGENTS: Mapping[str, str] = {
     for name, listed in standard_dialects().items()
     if name != OWN_FORMAT
 }
+
+_CLASS = re.compile(r"^class ([^\W_]\w*)", re.MULTILINE)
 
 #: Where code may name an agent outside its directory: files, what is allowed in a line, why.
 ALLOWED = (
@@ -145,7 +147,9 @@ def _is_private(name: str) -> bool:
 def doubled_names() -> list[str]:
     """List public classes that have the name of another one, though it is not shared by design."""
     named: dict[str, list[str]] = defaultdict(list)
-    for file in modules().values():
+    classes = {file: _CLASS.findall(file.read_text(encoding="utf-8")) for file in modules().values()}
+    often = {name for name, count in Counter(chain(*classes.values())).items() if count > 1}
+    for file in (file for file, names in classes.items() if often.intersection(names)):  # few are parsed
         for node in _tree(file).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 part = _short(file).partition("/")[0]

@@ -52,7 +52,7 @@ class Suite:
 
 
 def main() -> int:
-    workers = os.environ.get("WORKERS") or str(2 * (os.cpu_count() or 1) - 1)
+    workers = os.environ.get("WORKERS") or str(2 * (os.cpu_count() or 1))
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch, "layers")
         measured = ("coverage", "run", "--branch", f"--source={COVERED}", "-m", "pytest", "-q", *LAYERS)

@@ -21,6 +21,10 @@ def main() -> None:
         status = run(sys.argv[1:], _screen, _console)
     except KeyboardInterrupt:  # before or after the command; `run` handles one during it
         status = 130  # ExitStatus.INTERRUPTED, which may not be imported yet
+    except SystemExit as asked:  # by the parser: --help, or a command line that cannot be read
+        if not isinstance(asked.code, int):
+            raise
+        status = asked.code
     _leave(status)
 
 

@@ -86,3 +86,14 @@ def test_a_payload_from_a_closed_stdin_is_one_clear_line(tmp_path: Path) -> None
         1,
         "hookline fire: cannot read the payload: standard input is closed\n",
     )
+
+
+@pytest.mark.parametrize(("words", "status"), [(["--help"], 0), (["doctor", "--nonsense"], 1), ([], 1)])
+def test_the_interpreter_is_not_torn_down_whoever_ends_the_command(words: list[str], status: int) -> None:
+    """That would take longer than a hook, and in a process that was forked it copies all of its memory."""
+    code = "import atexit; atexit.register(print, 'torn down'); from hookline.app import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == status
+    assert "torn down" not in ran.stdout

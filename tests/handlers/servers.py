@@ -59,13 +59,15 @@ async def serving(
                     await answer(seen, writer)
         except (ConnectionError, ssl.SSLError, asyncio.IncompleteReadError):
             pass
-        finally:
-            writer.close()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def over(task: asyncio.Task[None]) -> None:
+            open_tasks.discard(task)
+            writer.close()  # here: a task that is cancelled before it begins runs nothing, no `finally` either
+
         task = asyncio.create_task(conversation(reader, writer))
         open_tasks.add(task)
-        task.add_done_callback(open_tasks.discard)
+        task.add_done_callback(over)
 
     listener = await asyncio.start_server(connected, host, 0, ssl=tls)
     server.port = listener.sockets[0].getsockname()[1]
@@ -74,12 +76,25 @@ async def serving(
     try:
         yield server
     finally:
-        listener.close()
+        await stop(listener)
         for task in tuple(open_tasks):
             task.cancel()
         await asyncio.gather(*open_tasks, return_exceptions=True)
-        # One turn for the transports to close their sockets.
+        # Two turns: for the tasks to close their transports, and for these to close their sockets.
         await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+
+async def stop(listener: asyncio.Server) -> None:
+    """Close a listener when all connections that it has accepted are known.
+
+    That takes the loop some turns, and asyncio leaves a connection open for ever that it is still making then.
+    """
+    for each in listener.sockets:
+        asyncio.get_running_loop().remove_reader(each.fileno())
+    for _ in range(8):
+        await asyncio.sleep(0)
+    listener.close()
 
 
 async def _request(reader: asyncio.StreamReader) -> Seen | None:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -345,7 +346,8 @@ def test_a_hook_that_kills_its_process_is_a_dead_letter_after_three_times_and_ot
     for _ in range(3):
         hookline(tmp_path, "jobs", "run", status=-9)
         # The job is free at once, instead of a little later.
-        DurableFile(jobs_path(user(tmp_path)), grace=0.0).claim((), 0)
+        with closing(DurableFile(jobs_path(user(tmp_path)), grace=0.0)) as jobs:
+            jobs.claim((), 0)
     hookline(tmp_path, "jobs", "run", status=1)
     assert (tmp_path / "poison").read_text() == "x\n" * 3
     assert "x\n" in (tmp_path / "good").read_text()

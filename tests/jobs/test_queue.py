@@ -64,6 +64,26 @@ def test_two_queues_never_have_one_job(tmp_path: Path) -> None:
     assert len(taken) == 200 == len(set(taken))
 
 
+def test_a_second_queue_of_a_process_takes_no_locks_from_the_first(tmp_path: Path) -> None:
+    """Else another process removes the log into which the first still writes, when it closes the file."""
+    one, two = queue(tmp_path), queue(tmp_path)
+    one.submit(job(1))
+    two.jobs()
+    assert _known_elsewhere(one) == ["0001"]
+    one.submit(job(2))
+    assert _known_elsewhere(one) == ["0001", "0002"]
+
+
+def _known_elsewhere(here: DurableFile) -> list[str]:
+    """Return the ids of the jobs that another process finds. It closes the file."""
+    code = (
+        "import sys; from contextlib import closing; from hookline.jobs.file import DurableFile\n"
+        "with closing(DurableFile(sys.argv[1])) as queue: print(*[job.id for job in queue.jobs()])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, here.path], capture_output=True, text=True, check=True)
+    return ran.stdout.split()
+
+
 def test_a_job_of_a_living_process_is_not_taken(tmp_path: Path) -> None:
     one, two = queue(tmp_path), queue(tmp_path)
     one.submit(job(1))

@@ -176,6 +176,7 @@ def test_a_variable_is_secret_by_its_name(name: str, value: str, secret: bool) -
     assert holds_a_secret(name, value) is secret
 
 
+@pytest.mark.unmeasured
 @given(st.text())
 def test_any_text_is_redacted_without_an_exception_and_only_once(text: str) -> None:
     once = _REDACTOR.redact(text)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -67,6 +68,7 @@ def _possible(payload: ToolCall) -> tuple[int, ...]:
     return _INDEX.possible(payload.tool_name, called, payload.tool_input)
 
 
+@pytest.mark.unmeasured
 @every("line", _LINES)
 def test_every_rule_that_holds_for_a_line_is_possible(line: str) -> None:
     for tool in _TOOLS:

@@ -1,7 +1,8 @@
 """Payload documents as the real wire writes them, and rows such as a host may add."""
 
 import dataclasses
-from functools import cached_property
+import json
+from functools import cache, cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -22,14 +23,21 @@ class Checker:
     @cached_property
     def _validator(self) -> Any:
         """Made when it is used: every test worker imports what holds one."""
-        Draft202012Validator.check_schema(self._schema)
-        return Draft202012Validator(self._schema)
+        return _validator(json.dumps(self._schema))
 
     def mistakes(self, document: object) -> list[str]:
         return [error.message for error in self._validator.iter_errors(document)]
 
     def valid(self, document: object) -> bool:
         return self._validator.is_valid(document)
+
+
+@cache
+def _validator(schema: str) -> Any:
+    """Prove each schema once, however many agents have it."""
+    read = json.loads(schema)
+    Draft202012Validator.check_schema(read)
+    return Draft202012Validator(read)
 
 
 POLICIES = NativePolicies()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -12,7 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hookline.team.ops import OperationsMetric, measured, prometheus
+from hookline.team.ops import Operations, OperationsMetric, measured, operating, prometheus
 from hookline.team.serve.app import ServerLimits
 from hookline.telemetry import vocabulary
 from tests.handlers.calls import finished
@@ -20,7 +21,7 @@ from tests.team.fleet.server import Server, home, needs_server
 from tests.team.serve.servers import deciding, payload
 from tests.team.serve.test_bounds import DENY
 from tests.telemetry.collector import collecting
-from tests.waiting import wait_until
+from tests.waiting import until, wait_until
 
 OLD, NEW = "an-old-token-of-callers", "a-new-token-of-callers"
 
@@ -195,6 +196,21 @@ def test_a_decision_that_comes_too_late_is_no_decision_also_of_a_builtin(tmp_pat
             assert server.refused("late") + server.app.counts.timed_out == 1
 
     finished(main())
+
+
+def test_a_connection_that_is_open_at_the_end_is_closed_and_no_error() -> None:
+    said: list[str] = []
+
+    async def main() -> socket.socket:
+        asyncio.get_running_loop().set_exception_handler(lambda _, problem: said.append(problem["message"]))
+        async with operating("127.0.0.1", 0, Operations(lambda: "", tuple)) as port:
+            client = socket.create_connection(("127.0.0.1", port or 0))
+            await until(lambda: any("operating" in repr(task) for task in asyncio.all_tasks()))
+        return client
+
+    with asyncio.run(main()) as client:
+        assert client.recv(1) == b""
+    assert said == []
 
 
 def test_metrics_are_prometheus_text() -> None:

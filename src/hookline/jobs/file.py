@@ -470,19 +470,15 @@ class DurableFile:
         if not os.path.isabs(self.path):
             raise ValueError("its path is not absolute")
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        descriptor = os.open(self.path, flags, 0o600)
-        try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise ValueError(f"it is not a regular file: {_NEW_ONE}")
-            if found.st_uid != os.getuid() or found.st_mode & 0o022:
-                raise ValueError(
-                    "it is not a file of yours alone: move it away, or make it yours (chmod 600)"
-                )
-            self._identity = found.st_dev, found.st_ino
-        finally:
-            os.close(descriptor)
+        found = _made(self.path)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"it is not a regular file: {_NEW_ONE}")
+        if found.st_uid != os.getuid() or found.st_mode & 0o022:
+            raise ValueError("it is not a file of yours alone: move it away, or make it yours (chmod 600)")
+        if not os.access(self.path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            number = errno.EROFS if os.statvfs(self.path).f_flag & os.ST_RDONLY else errno.EACCES
+            raise OSError(number, os.strerror(number), self.path)
+        self._identity = found.st_dev, found.st_ino
         if self._pid != os.getpid():  # a fork: the other process keeps the old name
             self._pid, self.owner = os.getpid(), owner_name()
         connection = sqlite3.connect(
@@ -514,6 +510,23 @@ def user_queue(env: Mapping[str, str], settings: JobSettings | None = None) -> D
         jobs_path(env), back_off=settings.delays or (0.0,), attempts=len(settings.delays) + 1,
         synchronous=settings.synchronous,
     )  # fmt: skip
+
+
+def _made(path: str) -> os.stat_result:
+    """Return what is at the path, after making an empty file of the user if nothing was. Raises OSError.
+
+    A file that exists is never opened here: closing it would drop the locks that SQLite holds on it for other queues of
+    this process. Another process would then remove the log into which they still write, and with it accepted jobs.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600))
+    except FileExistsError:
+        pass
+    found = os.lstat(path)
+    for is_one, number in ((stat.S_ISLNK, errno.ELOOP), (stat.S_ISDIR, errno.EISDIR)):
+        if is_one(found.st_mode):
+            raise OSError(number, os.strerror(number), path)
+    return found
 
 
 def _make_tables(connection: "Connection") -> None:

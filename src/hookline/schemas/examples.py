@@ -1,6 +1,7 @@
 """Make examples of payloads and answers from the event rows, so that the reference shows nothing typed by hand."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -135,6 +136,11 @@ class ExampleAnswer(Struct, frozen=True):
 
 def example_payload(event: EventSpec[Any]) -> Any:
     """Return a payload of the event; None for a host's payload that only the host can make."""
+    return _made(event, _example_fields(event))
+
+
+@cache
+def _example_fields(event: EventSpec[Any]) -> Schema:
     named, always = getattr(event.payload, "__name__", ""), always_sent(event)
     known: Schema = {}
     for name, schema in payload_fields(event)[0].items():
@@ -145,7 +151,7 @@ def example_payload(event: EventSpec[Any]) -> Any:
             value = _BY_TYPE.get(schema.get("type", ""))
         if value is not None:
             known[name] = value
-    return _made(event, known)
+    return known
 
 
 def bare_payload(event: EventSpec[Any]) -> Any:

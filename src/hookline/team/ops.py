@@ -85,14 +85,26 @@ async def operating(host: str, port: int | None, operations: Operations) -> Asyn
                 await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
-        finally:
+
+    answering: set[asyncio.Task[None]] = set()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def over(task: asyncio.Task[None]) -> None:
+            answering.discard(task)
             writer.close()
 
-    server = await asyncio.start_server(answer, host, port, limit=_MOST_HEAD)
+        # asyncio's own task for a coroutine reports its cancellation as an error, and leaves the connection open.
+        task = asyncio.create_task(answer(reader, writer))
+        answering.add(task)
+        task.add_done_callback(over)
+
+    server = await asyncio.start_server(connected, host, port, limit=_MOST_HEAD)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        for task in answering:
+            task.cancel()
 
 
 def _answer(head: bytes, operations: Operations) -> bytes:

@@ -8,6 +8,8 @@ from typing import Any, Literal, Self
 
 from msgspec import Struct
 
+from tests.handlers.servers import stop
+
 
 class Asked(Struct, frozen=True):
     path: str
@@ -35,7 +37,7 @@ class Loopback:
 
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)
-        self._open: dict[asyncio.StreamWriter, asyncio.Task[Any] | None] = {}
+        self._open: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
         self.asked: list[Asked] = []
         #: Set when a client hung up during a reply.
         self.hung_up = asyncio.Event()
@@ -45,29 +47,34 @@ class Loopback:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.close()
-        serving = [task for task in self._open.values() if task is not None]
+        await stop(self._server)
+        serving = list(self._open.values())
         for writer in list(self._open):
             writer.transport.abort()
         await asyncio.gather(*serving)
         await self._server.wait_closed()
 
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def over(task: asyncio.Task[None]) -> None:
+            del task
+            self._open.pop(writer)
+            writer.close()  # here: a task that is cancelled before it begins runs nothing, no `finally` either
+
+        self._open[writer] = asyncio.create_task(self._serve(reader, writer))
+        self._open[writer].add_done_callback(over)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open[writer] = asyncio.current_task()
         try:
             while await self._one(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             self.hung_up.set()
-        finally:
-            self._open.pop(writer, None)
-            writer.close()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")

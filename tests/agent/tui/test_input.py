@@ -196,7 +196,8 @@ def test_sessions_and_modes_are_chosen_from_a_menu(project: Project) -> None:
         async with project.play("--model", "scripted:script.json") as one:
             await one.until("Enter sends")
             one.types("/resume ")
-            await one.until(lambda: one.screen.buffer.complete_state is not None)
+            # The menu is there before what is in it.
+            await one.until(lambda: (menu := one.screen.buffer.complete_state) and menu.completions)
             one.types("\t")
             await one.until(lambda: len(one.screen.buffer.text) > len("/resume "))
             one.types("\r")

@@ -10,6 +10,7 @@ import pytest
 
 from hookline import Engine, Outcome
 from hookline.events import Capability, EventSpec
+from tests.homes import NOBODYS_HOME
 
 
 class Deployment(msgspec.Struct, frozen=True):
@@ -23,6 +24,12 @@ RECORD = EventSpec(
 MAPPING: EventSpec[dict[str, Any]] = EventSpec(
     "Deployed", dict, "after a deployment.", Capability.BLOCK | Capability.CONTEXT
 )
+
+
+@pytest.fixture(autouse=True)
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read no hooks of the user who runs the tests."""
+    monkeypatch.setenv("HOME", NOBODYS_HOME)
 
 
 def dispatch(

@@ -156,6 +156,21 @@ def with_endpoint(
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
+def test_a_connection_that_is_open_at_the_end_is_no_error() -> None:
+    said: list[str] = []
+    client = socket.socket()
+
+    async def story(endpoint: HttpEndpoint) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, problem: said.append(problem["message"]))
+        client.connect((LOOPBACK, endpoint.port))
+        await until(_serving)
+
+    with client:
+        with_endpoint(Limits(), story)
+        assert client.recv(1) == b""
+    assert said == []
+
+
 async def connected(endpoint: HttpEndpoint) -> Streams:
     return await asyncio.open_connection(LOOPBACK, endpoint.port)
 

@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -192,6 +193,7 @@ def installed_test(program: str) -> str:
     return test
 
 
+@lru_cache(maxsize=512)  # several questions about each entry of a file are asked
 def entry_call(command: str) -> EntryCall | None:
     """Return the call of Hookline that a line is; None for a line that does anything more.
 

@@ -120,11 +120,12 @@ class HttpEndpoint:
         self._connected: set[asyncio.StreamWriter] = set()
         #: Connections without a complete head yet, in the order in which they began to wait.
         self._waiting: dict[asyncio.StreamWriter, None] = {}
+        self._serving: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self.port = 0
 
     async def listen(self, port: int) -> None:
-        self._server = await asyncio.start_server(self._serve, LOOPBACK, port, limit=_MOST_HEAD)
+        self._server = await asyncio.start_server(self._begin, LOOPBACK, port, limit=_MOST_HEAD)
         self.port = self._server.sockets[0].getsockname()[1]
 
     @property
@@ -135,6 +136,16 @@ class HttpEndpoint:
         """Take no further connections. Open ones end with the daemon."""
         if self._server is not None:
             self._server.close()
+
+    def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # asyncio's own task for a coroutine reports its cancellation as an error, and leaves the connection open.
+        def over(task: asyncio.Task[None]) -> None:
+            self._serving.discard(task)
+            writer.close()
+
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(over)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -152,7 +163,6 @@ class HttpEndpoint:
             pass
         finally:
             self._connected.discard(writer)
-            writer.close()
 
     def _make_room(self) -> None:
         """End the connection that has waited longest. Without the token no client gets further than waiting."""
