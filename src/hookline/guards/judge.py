@@ -268,10 +268,11 @@ class GuardJudge:
         """Yield the files that a line writes and the guard is about."""
         from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
 
+        policy = self.policy
         written = (path for command in reading.commands for path in files_of(command.words).writes)
         for path in (*reading.writes, *written):
-            if _regex(self.policy.written).search(path):
-                yield GuardFinding(path, f"would be written, which {self.policy.written_does}")
+            if _regex(policy.written).search(path):
+                yield GuardFinding(path, f"would be written, which {policy.written_does}")
 
     def _of_files(self, read: ReadLine, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
         """Yield the files that a line reads or writes, if they are secret or outside."""

@@ -88,6 +88,11 @@ def valued(spec: OptionSpec) -> frozenset[str]:
     return frozenset(name for names in _table(spec.text) for name, takes in names.items() if takes == 1)
 
 
+def may_be_option(word: str) -> bool:
+    """Return False for a word that is an operand to every program, unless an option before it takes it as a value."""
+    return word[:1] in _SIGNS
+
+
 def read_options(arguments: Words, spec: OptionSpec) -> Options:
     """Read the options and operands among the arguments of a command, without its name."""
     for word in arguments:

@@ -18,7 +18,7 @@ from hookline.shell.kinds import KINDS, from_stdin
 from hookline.shell.kinds.code import starts_programs
 from hookline.shell.kinds.commands import is_stdin, unknown_file
 from hookline.shell.kinds.kind import ProgramKind
-from hookline.shell.options import Option, Options, OptionSpec, read_options, readings
+from hookline.shell.options import Option, Options, OptionSpec, may_be_option, read_options, readings
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
 from hookline.shell.programs import ProgramRow, has_rows_below, row_of, table
 
@@ -133,14 +133,20 @@ def beyond(words: Words) -> tuple[Beyond, ...]:
 
 def forms_of(words: Words) -> tuple[str, ...]:
     """Return the command as one folded text in the ways a rule may have it."""
-    named = (base_name(words[0]), *words[1:])
-    bare = (named[0], *after_options(words))
-    return tuple(dict.fromkeys(" ".join(form).casefold() for form in (words, named, bare)))
+    found = {" ".join(words).casefold(): None}
+    name, bare = base_name(words[0]), after_options(words)
+    if name != words[0]:
+        found[" ".join((name, *words[1:])).casefold()] = None
+    if len(bare) < len(words) - 1:
+        found[" ".join((name, *bare)).casefold()] = None
+    return tuple(found)
 
 
 def after_options(words: Words) -> Words:
     """Return the arguments from the first operand on: without the options before a sub-command."""
     rest = words[1:]
+    if not rest or not may_be_option(rest[0]):
+        return rest
     return rest[read_options(rest, options_before(words[0])).first :]
 
 

@@ -18,9 +18,11 @@ INVISIBLE = re.compile(
 )
 
 #: Signs that bash and other shells read differently.
-_BASH_SIGNS = ("$'", '$"', "$[", "&>", "<(", ">(", "[[", "((", "<<<", "|&", "+=", "=(", ";&")
+BASH_SIGNS = ("$'", '$"', "$[", "&>", "<(", ">(", "[[", "((", "<<<", "|&", "+=", "=(", ";&")
+#: Each of them has one of these.
+_IN_BASH_SIGNS = frozenset("$&([<+")
 #: More of it, each with a text without which there is none: a search for the text takes no time.
-_BASH_SYNTAX = (
+BASH_SYNTAX = (
     ("{", re.compile(r"\{[^{}\s]*(?:,|\.\.)")),
     ("[", re.compile(r"(?<=\w)\[")),
     ("<", re.compile(r"(?<=\d\d)<")),
@@ -43,6 +45,6 @@ def unreadable(line: str) -> str | None:
 
 def has_bash_syntax(code: str) -> bool:
     """Return True if other shells than bash may read this line differently."""
-    return any(sign in code for sign in _BASH_SIGNS) or any(
-        text in code and pattern.search(code) for text, pattern in _BASH_SYNTAX
-    )
+    if not _IN_BASH_SIGNS.isdisjoint(code) and any(sign in code for sign in BASH_SIGNS):
+        return True
+    return any(text in code and pattern.search(code) for text, pattern in BASH_SYNTAX)

@@ -141,6 +141,8 @@ def _too_long(words: Words) -> int:
     """Return the limit that a command exceeds, if it does: of all its words, or of options that are one word."""
     if sum(map(len, words)) > LONGEST_ARGUMENTS:
         return LONGEST_ARGUMENTS
+    if max(map(len, words), default=0) <= LONGEST_CLUSTER:
+        return 0
     is_long = any(len(word) > LONGEST_CLUSTER and word[0] == "-" != word[1] for word in words)
     return LONGEST_CLUSTER if is_long else 0
 

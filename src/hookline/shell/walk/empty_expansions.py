@@ -15,12 +15,14 @@ from hookline.shell.placeholders import HOLE
 
 #: The beginning or the end of an unknown part, with something beside it that is not a blank and not an
 #: operator.
-_GLUED = re.compile(
+GLUED = re.compile(
     rf"""[^\s/=|&()<>{{}}`][$`{HOLE}]
         |(?:\$\w+|\$[@*#?$!-]|[)}}`{HOLE}])['"]*[^\s/;|&()<>{{}}'"$`{HOLE}]
         |[\w)}}`{HOLE}]\$['"]""",
     re.VERBOSE,
 )
+#: Without one of these it finds nothing.
+_SIGNS = ("$", "`", ")", "}", HOLE)
 _PARTS = (Text, Parameter, Substitution, Arithmetic)
 _BEFORE = ("/", "=", " ", "\t", "\n")
 _AFTER = ("/", " ", "\t", "\n")
@@ -28,7 +30,7 @@ _AFTER = ("/", " ", "\t", "\n")
 
 def may_be_glued(line: str) -> bool:
     """Return True if it is worth reading again: few lines have such words."""
-    return _GLUED.search(line.replace("\\\n", "")) is not None
+    return any(sign in line for sign in _SIGNS) and GLUED.search(line.replace("\\\n", "")) is not None
 
 
 def emptied(line: List) -> List | None:

@@ -1,7 +1,7 @@
 """Follow text of a line that bash evaluates: arithmetic, subscripts and prompts run their substitutions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from hookline.shell.found import Foreign, Found, Line, ShellDoubt
@@ -37,8 +37,11 @@ class EvaluatedText:
         """Note that the line evaluates some text, no matter which."""
         self._happens = self._happens or so
 
-    def hide(self, word: Iterable[Part]) -> None:
+    def hide(self, word: Sequence[Part]) -> None:
         """Remember quoted text that holds substitutions, in case the line evaluates it."""
+        if len(word) == 1 and isinstance(word[0], Text):
+            self.hide_text(word[0].text)
+            return
         parts = [part.text if isinstance(part, Text) else None for part in word]
         # A substitution may be empty.
         for instead in (" ", "") if None in parts else ("",):

@@ -33,8 +33,10 @@ from hookline.shell.walk.streams import INPUT, OUTPUT, printed, redirected
 from hookline.shell.walk.variables import first_text, has_names, is_positional, plain
 
 _MOST_VARIANTS = 12
-_QUOTES = str.maketrans("", "", "'\"\\")
-_SETS_OPTIONS = re.compile(r"nullglob|shopt|BASHOPTS|bash\b(?:(?!bash\b)[^\n;|&])*?\s[-+]\w*O")
+QUOTES = str.maketrans("", "", "'\"\\")
+SETS_OPTIONS = re.compile(r"nullglob|shopt|BASHOPTS|bash\b(?:(?!bash\b)[^\n;|&])*?\s[-+]\w*O")
+#: Without one of these it finds nothing.
+_OPTION_WORDS = ("nullglob", "shopt", "BASHOPTS", "bash")
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 
 
@@ -66,9 +68,8 @@ class SimpleWalk(CommandWalk, ABC):
             self._assignment(assignment, context, node)
         if self._draft.full():
             return
-        self._redirects(node.redirects)
-        if any(redirect.operator in OUTPUT for redirect in node.redirects):
-            self._written(node.redirects, printed(node, self._expander), context)
+        if node.redirects:
+            self._redirected(node, context)
         if not node.words:
             if context.certain and not node.redirects:
                 self._assured.update(one.name for one in node.assignments)
@@ -81,7 +82,7 @@ class SimpleWalk(CommandWalk, ABC):
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
             context = context if made_up == context.made_up else replace(context, made_up=made_up)
             self._command(words, context, ())
-            fewer = _without_empty(fields, self._drops_patterns)
+            fewer = _without_empty(fields, words, self._drops_patterns)
             if fewer not in {(), words}:
                 self._look_through(fewer, context)
             if self._drops_patterns and _may_shift(fields):
@@ -122,6 +123,11 @@ class SimpleWalk(CommandWalk, ABC):
                 self._draft.writes.append(file)
                 self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
 
+    def _redirected(self, node: Simple, context: CommandContext) -> None:
+        self._redirects(node.redirects)
+        if any(redirect.operator in OUTPUT for redirect in node.redirects):
+            self._written(node.redirects, printed(node, self._expander), context)
+
     def _written(self, redirects: Iterable[Redirect], content: Stdin, context: CommandContext) -> None:
         """Note writes such as `cat > x.sh <<E` and `echo 'rm y' > x.sh`: the file may be run later in the line."""
         targets = [redirect.target for redirect in redirects if redirect.operator in OUTPUT]
@@ -140,7 +146,7 @@ class SimpleWalk(CommandWalk, ABC):
                 every[at] = [(ShellField(HOLE, "unknown", splits=True),)]
                 count //= len(alternatives)
         every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
-        alone = all(len(alternatives) == 1 for alternatives in every)
+        alone = sum(map(len, every)) == len(every) and all(every)
         for chosen in ([one for (one,) in every],) if alone else dict.fromkeys(product(*every)):
             fields = tuple(field for word in chosen for field in word)
             if not fields or (not chosen[0] and len(every[0]) > 1 and _is_far_fetched(fields[0])):
@@ -209,11 +215,14 @@ class SimpleWalk(CommandWalk, ABC):
 
 def may_drop_patterns(line: str) -> bool:
     """Return True if a line may set `nullglob`, however it is written there: by shopt, bash -O or a variable."""
-    return _SETS_OPTIONS.search(line.translate(_QUOTES)) is not None
+    text = line.translate(QUOTES)
+    return any(word in text for word in _OPTION_WORDS) and SETS_OPTIONS.search(text) is not None
 
 
-def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
+def _without_empty(fields: Fields, words: Words, drops_patterns: bool) -> Words:
     """Return the words with their placeholders assumed empty: `-k$X 5 rm` is `-k 5 rm`."""
+    if "" not in words and HOLE not in "".join(words):
+        return words
     kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
     if drops_patterns:
         kept = (field for field in kept if not _may_be_dropped(field))

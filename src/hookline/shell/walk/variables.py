@@ -5,7 +5,7 @@ Values from outside (the environment, the output of a command, input) are placeh
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from hookline.shell.grammar.syntax import (
     Arithmetic,
@@ -345,8 +345,8 @@ def parts_of(node: Node) -> list[Part]:
     return found
 
 
-def words_of(node: Node) -> list[Iterable[Part]]:
-    found: list[Iterable[Part]] = []
+def words_of(node: Node) -> list[Sequence[Part]]:
+    found: list[Sequence[Part]] = []
     if isinstance(node, Simple):
         found += node.words
         for assignment in node.assignments:
