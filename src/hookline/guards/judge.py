@@ -10,6 +10,7 @@ from typing import NamedTuple
 from hookline.actions.action import BY_NAMES, Action, PathContext
 from hookline.guards.flows import MEASURES, DataFlows, decoded, feeding, flows_of
 from hookline.guards.rows import (
+    NOT_READ,
     GuardLineReader,
     ReadLine,
     program_names,
@@ -38,7 +39,6 @@ _LONGEST_SHOWN = 100
 #: Longer code is in doubt. A shell line has its own limit.
 _LONGEST_CODE = 256 * 1024
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
-_NOT_READ = frozenset(("powershell", "pwsh"))
 _COMMAND = r"-c(?:o\w*)?"
 #: A file that code of another language opens by its name.
 _OPENED = r"(?:open|read|read_text|readFile|readFileSync|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
@@ -147,7 +147,7 @@ class GuardJudge:
 
             if any(may_match(row, head) for row in rows):
                 return True
-        if not all(map(names.isdisjoint, (_NOT_READ, *(flow.sources for flow in policy.flows)))):
+        if not all(map(names.isdisjoint, (NOT_READ, *(flow.sources for flow in policy.flows)))):
             return True
         if not (policy.secrets or policy.outside or policy.written):
             return False
@@ -239,7 +239,8 @@ class GuardJudge:
             yield GuardFinding("", "", f"the line is longer than {LONGEST_LINE} characters")
             return
         policy, read = self.policy, self._reader.read(line, run)
-        yield from self._run(read, read.text)
+        if policy.flows or read.may_concern(policy.by_program):
+            yield from self._run(read, read.text)
         if policy.written and "/" in read.text:
             yield from self._written(read.reading)
         if policy.secrets or policy.outside:
@@ -247,9 +248,10 @@ class GuardJudge:
         if searched:
             yield from self._code(read.text, searched)
             return
-        yield from self._hidden(read, path_context)
-        if self._reads_files and not run and (files := self._files_run(line, path_context, read.reading)):
-            yield from self._in_files(files, line, path_context)
+        if read.may_hide:
+            yield from self._hidden(read, path_context)
+        if self._reads_files and read.may_run_files and not run:
+            yield from self._in_files(self._files_run(line, path_context, read.reading), line, path_context)
 
     def _hidden(self, read: ReadLine, path_context: PathContext) -> Iterator[GuardFinding]:
         """Yield what is in code of other languages, and the doubts about a line."""
@@ -257,7 +259,7 @@ class GuardJudge:
             yield from self._code(text)
         if self.policy.judges_code and read.may_hold_code:
             yield from self._shown(None, path_context, read.text, read.reading)
-        if not read.programs.isdisjoint(_NOT_READ):
+        if not read.programs.isdisjoint(NOT_READ):
             for text in _not_read(read.reading):
                 for found in self._line(text, path_context, True):
                     yield found._replace(note=SEARCHED)
@@ -309,10 +311,6 @@ class GuardJudge:
 
     def _read_files(self, line: str, path_context: PathContext, reading: ShellReading) -> Mapping[str, str]:
         """Return the text of the files that a line runs, and of those that they run."""
-        from hookline.shell.runs import may_run_files  # noqa: PLC0415 loaded with the line
-
-        if not any(may_run_files(command.words) for command in reading.commands):
-            return NO_CONTENTS
         places = [path_context.cwd]
         if any(command.does("enters") for command in reading.commands) or "chdir" in line:
             directories = _paths().CallFiles(path_context, self.settings, line).directories(reading)
@@ -329,12 +327,14 @@ class GuardJudge:
             run = {**more, **run}
         return run
 
-    def _run(self, read: ReadLine, line: str) -> Iterator[GuardFinding]:
-        concerns = read.may_concern(self.policy.by_program)
-        flows = flows_of(read.reading) if concerns or self.policy.flows else ()
+    def _run(self, read: ReadLine, text: str) -> Iterator[GuardFinding]:
+        policy = self.policy
+        concerns = read.may_concern(policy.by_program)
+        flows_into = [flow for flow in policy.flows if _may_flow(flow, read)]
+        flows = flows_of(read.reading) if concerns or flows_into else ()
         if concerns:
-            yield from self._commands(read, _texts_in(line, read.reading), flows)
-        for flow in self.policy.flows:
+            yield from self._commands(read, _texts_in(text, read.reading), flows)
+        for flow in flows_into:
             yield from self._flows(flow, read, flows)
 
     def _commands(self, read: ReadLine, texts: Sequence[str], flows: DataFlows) -> Iterator[GuardFinding]:
@@ -437,6 +437,11 @@ class GuardJudge:
             yield GuardFinding(one_line(found[0].strip("'\" "), _LONGEST_SHOWN), policy.code_does)
 
 
+def _may_flow(flow: Flow, read: ReadLine) -> bool:
+    """Return False if no program of a line takes what flows, or keeps it in a file."""
+    return read.may_concern(flow.by_program) or (flow.kept and not flow.sources.isdisjoint(read.programs))
+
+
 def _renamed(words: Sequence[str], index: Mapping[str, object]) -> str:
     """Return the program that gets another name, if it is one that the guard is about: `cp /usr/bin/git g`."""
     *sources, target = [word for word in words[1:] if word[:1] != "-"] or [""]
@@ -496,7 +501,7 @@ def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
 def _not_read(reading: ShellReading) -> Iterator[str]:
     """Yield lines of PowerShell that a command of the line runs."""
     for command in reading.commands:
-        if not _NOT_READ.isdisjoint(program_names(command.words[0])):
+        if not NOT_READ.isdisjoint(program_names(command.words[0])):
             words = command.words[1:]
             start = next((at + 1 for at, word in enumerate(words) if _regex(_COMMAND).fullmatch(word)), 0)
             yield " ".join(word for word in words[start:] if HOLE not in word)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _VERSION = r"[-.]?\d[\d.]*$"
 #: A line, and the same line with the files that it runs.
 _REMEMBERED = 6
+#: Shells whose lines are not read.
+NOT_READ = frozenset(("powershell", "pwsh"))
 #: They run a program of the project by its name.
 _RUNNERS = frozenset(("pnpm", "yarn", "bun"))
 
@@ -86,13 +88,27 @@ class ReadLine:
 
     def may_concern(self, index: RowIndex) -> bool:
         """Return True if a command of the line may match a row: if not, none has to be compared."""
-        return SEVERAL in index or not self.programs.isdisjoint(index)
+        return SEVERAL in index or not index.keys().isdisjoint(self.programs)
 
     @cached_property
     def may_hold_code(self) -> bool:
         if self.reading.foreign or "#include" in self.text:
             return True
         return any(takes_code(command.words[0]) for command in self.reading.commands)
+
+    @cached_property
+    def may_hide(self) -> bool:
+        """Return True if the line may do more than its commands say: by code, by a shell that is not read, or in
+        doubt."""
+        return (
+            self.reading.uncertain is not None or self.may_hold_code or not self.programs.isdisjoint(NOT_READ)
+        )
+
+    @cached_property
+    def may_run_files(self) -> bool:
+        from hookline.shell.runs import may_run_files  # noqa: PLC0415 loaded with the line
+
+        return any(may_run_files(command.words) for command in self.reading.commands)
 
 
 def takes_code(word: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from hookline.guards.rows import GuardLineReader
+from hookline.guards.rows import NOT_READ, GuardLineReader
 from hookline.guards.spec import policy_of
 from hookline.model.session_info import SessionInfo
 from hookline.shell import ShellReader
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 _MOST_JUDGES = 256
 #: The tool whose commands run under the exec guard.
 _GUARDED = "Bash"
-#: Tools whose lines are of a shell that is not read.
-_NOT_READ = frozenset(("powershell", "pwsh"))
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
@@ -135,7 +133,7 @@ class GuardRunner:
         if kept is not None:
             # A value that can be changed in place could not be compared later.
             kept = dict(kept) if all(type(value) in _PLAIN for value in kept.values()) else None
-        searched = folded(_called(payload, tool)) in _NOT_READ
+        searched = folded(_called(payload, tool)) in NOT_READ
         last = self._last = _LastCall(payload, info, tools, tool, kept, actions, place, searched)
         return last
 
