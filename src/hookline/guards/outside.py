@@ -94,6 +94,8 @@ def _unknown_outside(files: CallFiles, directories: Sequence[str], listed: str) 
 def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str]:
     """Return the commands that get names of files outside from others: `find ~/other | xargs truncate`."""
     flows = flows_of(reading)
+    if not flows and not any(command.does("lists") for command in reading.commands):
+        return {}
     starts = {at for at, command in enumerate(reading.commands) if _runs_on_files(command.words)}
     places = dict(files.directories(reading)) if flows or starts else {}
     found: dict[int, str] = {}

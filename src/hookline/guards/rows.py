@@ -6,7 +6,7 @@ Most commands are about none, and then nothing else has to be loaded.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from hookline.guards.spec import SEVERAL, GuardedCommand
@@ -111,6 +111,7 @@ class ReadLine:
         return any(may_run_files(command.words) for command in self.reading.commands)
 
 
+@lru_cache(maxsize=512)
 def takes_code(word: str) -> bool:
     """Return True for a program that takes code as an argument."""
     from hookline.shell.runs import any_row  # noqa: PLC0415 loaded with the line

@@ -90,6 +90,9 @@ class RunFiles:
         """Yield the settings that a sub-command of git goes by, as a file of settings, and the hooks that it runs."""
         verb = call.subcommand
         row = table().get(f"git {verb}")
+        by_settings = row is None or row.optional or verb == "push"
+        if self._past and not by_settings:
+            return
         # The line may make the directories that its options name, or go to them: then they are read from here.
         elsewhere = (call,) if call.directories or call.git_dir else ()
         kept: list[GitSetting] = []
@@ -100,7 +103,7 @@ class RunFiles:
             kept += (each for each in settings.all if _concerns(each, verb) and each.source not in _OF_LINE)
             if verb == "push":
                 kept += (each for name in ("origin", *call.rest) for each in settings.old_remote(name))
-            if settings.unknown is not None and (row is None or row.optional or verb == "push"):
+            if settings.unknown is not None and by_settings:
                 # Nobody can tell what it does, so it is judged as the worst that settings could make of it.
                 kept.append(GitSetting("remote", "origin", "mirror", "true", ""))
                 kept.append(GitSetting("alias", "", verb, "push --mirror", ""))

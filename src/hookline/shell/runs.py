@@ -93,11 +93,14 @@ def may_run_files(words: Words) -> bool:
     if row is not None and row.runs_files:
         return True
     if program_of(words[0]) == "git":
+        if len(words) > 1 and not may_be_option(words[1]):
+            return _git_may_run_files(words[1])
         return any(_git_may_run_files(rest[0]) for rest in readings_after_options(words) if rest)
     name = base_name(words[0]).casefold()
     return name.startswith("git-") and _git_may_run_files(name.removeprefix("git-"))
 
 
+@lru_cache(maxsize=512)
 def _git_may_run_files(subcommand: str) -> bool:
     row = table().get(f"git {subcommand}")
     return row is None or row.optional or bool(row.hooks)

@@ -200,7 +200,7 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
         own = {(word := word_of(text)).name: word for text in self.options}
         return own if self.like is None else {**self.like.words, **own}
 
-    @property
+    @cached_property
     def runs_files(self) -> bool:
         """It may run a file that its words name, or that is in its directory."""
         return bool(self.first == "script" or self.scripts or self.loads or self.recipes or self.package)
