@@ -90,13 +90,14 @@ class CallResources:
         cwd: str,
         caller: str,
         files: Sequence[str] | None,
+        source: str | None = None,
         *,
         strict: bool,
         hooks: "AskedHooks" = "all",
     ) -> LoadedProject:
         """Read the hooks that answer calls of this agent in this directory; the engine gets their trust."""
-        key = "project", cwd, caller, strict, hooks, None if files is None else tuple(files)
-        read = partial(load_project, engine, cwd, caller, files, strict=strict, hooks=hooks)
+        key = "project", cwd, caller, strict, hooks, source, None if files is None else tuple(files)
+        read = partial(load_project, engine, cwd, caller, files, source, strict=strict, hooks=hooks)
         found = self._read(key, lambda disk: read(disk=disk))
         if found.trust is not None:
             engine.use_trust(found.trust)

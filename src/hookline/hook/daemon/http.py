@@ -240,7 +240,7 @@ def _length(head: Head) -> int:
 def _words(path: str) -> tuple[str, ...]:
     """Return the words that the relay has behind its own name."""
     parts = path.split("?", maxsplit=1)[0].strip("/").split("/")
-    if len(parts) not in (2, 3) or parts[0] != "hook":
+    if len(parts) not in (2, 3) or parts[0] != "hook" or parts[-1].startswith("-"):
         raise HttpError(404, "use /hook/DIALECT or /hook/DIALECT/EVENT")
     return ("hook", "--dialect", *parts[1:])
 
