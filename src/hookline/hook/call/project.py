@@ -150,7 +150,9 @@ def hooks_for(
         loaded = loader.files(files, source)
         own: set[str] = set()
     else:
-        trust = Trust(cwd, engine.env, TrustOptions(environment=False, asks=True, strict=strict), disk)
+        trust = Trust(
+            cwd, disk.environment(engine.env), TrustOptions(environment=False, asks=True, strict=strict), disk
+        )
         engine.use_trust(trust)
         others = [name for name in loader.names if name not in (OWN_FORMAT, caller)]
         names = {"own": [OWN_FORMAT], "others": others}.get(hooks)
