@@ -34,6 +34,7 @@ from hookline.shell import HOLE
 if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
     from hookline.engine.session import Session
+    from hookline.hook.daemon.server import DaemonStatus
 
 CODE: Final = "wrong-call"
 #: The name of Hookline's own agent for people.
@@ -248,9 +249,17 @@ def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             said.add(hook.where.file)
             message = "each call starts Hookline anew; the relay beside it answers in milliseconds"
             yield about(hook, "info", "slow-call", message, "command", fix=f"hookline install {hook.dialect}")
-    if relays:
-        yield from _reached(context)
-    elif any(hook.durable for hook in loaded.hooks) and running(None) is None:
+    status = running(None)
+    # Where it is switched off, one that runs for another home is of no concern.
+    other = None
+    if status is not None and context.env.get(SWITCH) != "off":
+        other = other_home(status, context.env.get("HOME", ""))
+    if other is not None:
+        fix = "hookline daemon stop; the next call of an agent starts one that serves it"
+        yield Diagnostic("warning", "other-home", other, Where(default_directory()), fix=fix)
+    elif relays:
+        yield from _reached(context, status)
+    elif any(hook.durable for hook in loaded.hooks) and status is None:
         message = (
             "no daemon is running, and nothing here starts one: what durable hooks leave behind when their agent "
             "ends waits for the next Hookline process"
@@ -259,7 +268,7 @@ def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         yield Diagnostic("info", "no-daemon", message, Where(default_directory()), fix=fix)
 
 
-def _reached(context: CheckContext) -> Iterator[Diagnostic]:
+def _reached(context: CheckContext, status: "DaemonStatus | None") -> Iterator[Diagnostic]:
     place = Where(default_directory())
     try:
         open_directory().close()
@@ -268,17 +277,12 @@ def _reached(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"relays cannot reach a daemon: {problem}; each call starts Hookline anew"
             yield Diagnostic("warning", "no-daemon", message, place, fix="remove it, or chmod 700 it")
             return
-    # Where it is switched off, one that runs for another home is of no concern.
     off = context.env.get(SWITCH) == "off"
-    status = None if off else running(None)
-    if status is None:
+    if off or status is None:
         message = "no daemon is running; the next call of an agent starts one"
         if off:
             message = f"{SWITCH}=off keeps calls from using a daemon: they are slow"
         yield Diagnostic("info", "no-daemon", message, place, fix="hookline daemon start")
-    elif (other := other_home(status, context.env.get("HOME", ""))) is not None:
-        fix = "hookline daemon stop; the next call of an agent starts one that serves it"
-        yield Diagnostic("warning", "other-home", other, place, fix=fix)
     elif status.version != __version__:
         message = f"the daemon is of version {status.version}, and this is {__version__}"
         yield Diagnostic("info", "old-daemon", message, place, fix="hookline daemon stop")

@@ -92,6 +92,10 @@ def run(args: argparse.Namespace) -> ExitStatus:
     status = settle(found, args, records, "install", Promise(choice.hooks, choice.if_missing, tuple(brought)))
     if status != ExitStatus.OK or args.json:
         return status
+    if not args.no_relay:
+        from hookline.cli.commands.daemon.run import warn_of_other_home
+
+        warn_of_other_home()
     offer_actions(args, site)
     if at_terminal() and lacks_guards(Engine().load(site.project).hooks):
         show(f"\n{OFFER}")
