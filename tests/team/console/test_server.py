@@ -51,6 +51,40 @@ class Answer:
         self.body = response.read().decode()
 
 
+def test_slow_and_too_many_connections_are_dropped(tmp_path: Path) -> None:
+    """Whoever reaches the port needs no login for that; a browser is answered all the same."""
+    furnish(tmp_path)
+    with console(tmp_path) as running:
+        place = ("127.0.0.1", running.port)
+        began = time.monotonic()
+        slow = [socket.create_connection(place, timeout=30) for _ in range(2)]
+        slow[1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        more = [socket.create_connection(place, timeout=30) for _ in range(300)]
+        assert all(_is_dropped(each) for each in more[-40:])
+        assert [_ended(each) for each in slow] == [True, True]
+        assert 4 < time.monotonic() - began < 25
+        for each in (*slow, *more):
+            each.close()
+        assert Browser(running).log_in().status == 200
+
+
+def _is_dropped(connection: socket.socket) -> bool:
+    connection.settimeout(0.05)
+    try:
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def _ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1 << 16) == b""
+    except OSError:
+        return True
+
+
 class Browser:
     """Requests as they are on the wire."""
 
