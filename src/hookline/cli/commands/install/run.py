@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from hookline.cli.commands.hook.entries import faster, hook_calls, pinned_program
 from hookline.cli.commands.install.choose import (
-    answer_to,
     at_terminal,
     choose,
     offer_actions,
@@ -23,7 +22,7 @@ from hookline.cli.commands.install.report import AgentDocument, InstallDocument,
 from hookline.cli.describe import OFFER, lacks_guards
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
-from hookline.cli.requests import RequestError
+from hookline.cli.requests import RequestError, answer_to
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.install.plan import (
