@@ -32,7 +32,7 @@ from bench.findings import Finding
 from bench.shell_grammar import Grammar, Made
 from bench.shell_mutation import Mutation
 from bench.shell_sandbox import SHELLS, Ran, Sandbox, why_not
-from hookline.matching.tool_rules import concerns
+from hookline.matching.tool_rules import judge
 from hookline.permissions.decide import decide
 from tests.matching import reaches
 from tests.matching.rules_on_calls import rule
@@ -71,7 +71,7 @@ class Judge:
         self._permissions = having(allow=ALLOWED)
 
     def silent(self, line: str) -> bool:
-        return not concerns(self._guard, "Bash", {"command": line}, "/proj")
+        return judge(self._guard, "Bash", {"command": line}, "/proj") is False
 
     def allowed(self, line: str) -> bool:
         return decide(bash(line), self._permissions).decision == "allow"

@@ -6,7 +6,7 @@ one that records the paths: it learns from the loader itself which files a confi
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Final
 
 
@@ -48,6 +48,10 @@ class Disk:
 
     def realpath(self, path: str) -> str:
         return os.path.realpath(path)
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the environment for the same loaders, which look up variables by name."""
+        return env
 
     def lexists(self, path: str) -> bool:
         try:

@@ -11,7 +11,7 @@ import pytest
 from hookline.cli.commands.log.report import run_lines
 from hookline.events import ToolCall
 from hookline.extending import Journal, JournalFile, Redactor, Run
-from hookline.journal.journal import Sink, Trace, trace_line, trace_wanted
+from hookline.journal.journal import Trace, trace_line, trace_wanted
 from hookline.journal.reader import read_journal
 from hookline.model.run import Called
 from tests.every import every
@@ -201,7 +201,7 @@ def test_who_unsubscribed_hears_no_more_even_from_within_a_call() -> None:
 
 
 def test_a_journal_and_a_trace_are_sinks() -> None:
-    sinks: list[Sink] = [journal(), Trace(None)]
+    sinks: list[Journal | Trace] = [journal(), Trace(None)]
     for sink in sinks:
         sink.record(Run(hook="x"))
     journal().close()

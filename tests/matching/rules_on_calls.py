@@ -3,7 +3,7 @@
 from typing import Any
 
 from hookline.matching.patterns import Patterns
-from hookline.matching.tool_rules import ToolRule, concerns, covers, parse_tool_rule
+from hookline.matching.tool_rules import ToolRule, covers, judge, parse_tool_rule
 from hookline.model import payloads as p
 from hookline.shell import ShellReader
 
@@ -16,7 +16,8 @@ def rule(text: str) -> ToolRule:
 
 
 def fires(text: str, tool: str = "Bash", cwd: str = "/proj", **arguments: Any) -> bool:
-    return concerns(rule(text), tool, arguments, cwd)
+    """Return True if a guard with this rule applies: surely, or in doubt."""
+    return judge(rule(text), tool, arguments, cwd) is not False
 
 
 def allows(text: str, tool: str = "Bash", cwd: str = "/proj", **arguments: Any) -> bool:

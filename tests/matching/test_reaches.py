@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from bench.shell_sandbox import Sandbox, why_not
-from hookline.matching.tool_rules import concerns
+from hookline.matching.tool_rules import judge
 from tests.matching import reaches
 from tests.matching.reaches import NO_TEXT_SHOWS, Reaching
 from tests.matching.rules_on_calls import rule
@@ -23,7 +23,7 @@ def family(name: str) -> list[Reaching]:
 
 
 def is_silent(entry: Reaching) -> bool:
-    return not concerns(GUARDS[entry.program], "Bash", {"command": entry.line}, "/proj")
+    return judge(GUARDS[entry.program], "Bash", {"command": entry.line}, "/proj") is False
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != NO_TEXT_SHOWS])

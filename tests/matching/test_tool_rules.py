@@ -9,7 +9,6 @@ from hookline.extending import SessionInfo
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns
 from hookline.matching.tool_rules import (
     ToolCondition,
-    concerns,
     covers,
     judge,
     parse_tool_rule,
@@ -76,7 +75,7 @@ def test_a_rule_about_a_shell_sees_every_command(text: str, line: str, expected:
     "arguments", [{}, {"command": None}, {"command": 5}, {"command": "  "}, {"command": []}]
 )
 def test_a_call_without_a_readable_command_is_in_doubt(arguments: dict[str, Any]):
-    assert concerns(rule("Bash(git *)"), "Bash", arguments, "/w")
+    assert judge(rule("Bash(git *)"), "Bash", arguments, "/w") is not False
     assert not covers(rule("Bash(git *)"), "Bash", arguments, "/w")
 
 
@@ -88,7 +87,7 @@ def test_a_command_may_be_a_list_of_words():
 
 @pytest.mark.parametrize("arguments", [None, 5, "text", [], ()])
 def test_arguments_that_are_no_object_are_in_doubt(arguments: object):
-    assert concerns(rule("Bash(git *)"), "Bash", arguments, "/w")
+    assert judge(rule("Bash(git *)"), "Bash", arguments, "/w") is not False
     assert not covers(rule("Bash(git *)"), "Bash", arguments, "/w")
     assert covers(rule("Bash"), "Bash", arguments, "/w")
 
@@ -216,7 +215,7 @@ def test_rules_raise_only_pattern_errors_and_asking_raises_nothing(text: str, va
             continue
         arguments = {"command": value, "file_path": value, "url": value, "path": value}
         for tool in ("Bash", "Edit", "WebFetch", "X", text):
-            concerns(one, tool, arguments, value)
+            judge(one, tool, arguments, value)
             covers(one, tool, arguments, value)
             condition = ToolCondition(one)
             condition.why(events.PRE_TOOL_USE, call(tool, **arguments), SessionInfo(cwd=value))

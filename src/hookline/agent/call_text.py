@@ -13,8 +13,6 @@ from hookline.model.safe_text import one_line, printable, spelled_out
 _MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "path", "description", "prompt",
          "plan")  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
-#: Shown as a difference, not as arguments.
-_IN_PATCH = frozenset({"file_path", "old_string", "new_string", "content", "replace_all"})
 _MOST_LINES = 2000
 _WIDEST_VALUE = 20_000
 _TAB = 4

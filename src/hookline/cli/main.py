@@ -33,6 +33,11 @@ _EPILOG = """examples:
 `hookline COMMAND --help` shows the options of a command, with examples; so does `hookline help COMMAND`.
 exit status: 0 fine, 1 an error, a finding or wrong usage, 2 `fire` was blocked, 130 interrupted"""
 
+HOME_HELP = "your home directory, if it is not the one in the user database"
+STRICT_HELP = (
+    "every hook that can block fails closed, and rules of other agents are read as Hookline's own, too"
+)
+
 #: Processes that agents start: they find the home directory by other rules, and by themselves.
 _FIND_HOME = ("hook", "daemon")
 
@@ -262,17 +267,11 @@ def add_hook_option(parser: Any) -> None:
 
 
 def add_home_option(parser: Any) -> None:
-    parser.add_argument(
-        "--home", metavar="DIR", help="your home directory, if it is not the one in the user database"
-    )
+    parser.add_argument("--home", metavar="DIR", help=HOME_HELP)
 
 
 def add_strict_option(parser: Any) -> None:
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="every hook that can block fails closed, and rules of other agents are read as Hookline's own, too",
-    )
+    parser.add_argument("--strict", action="store_true", help=STRICT_HELP)
 
 
 def add_operations_options(parser: Any) -> None:

@@ -391,3 +391,14 @@ def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
             raise RequestError(f"{whole} cannot be set: {part} of the payload is not an object")
         target = cast("dict[str, Any]", inner)
     target[path[-1]] = value
+
+
+def answer_to(question: str) -> str:
+    """Ask at the terminal; return the answer in lower case."""
+    import termios
+
+    # Text typed before the question is not an answer to it.
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower()

@@ -37,8 +37,6 @@ def milliseconds(value: float) -> str:
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-#: Its forms, for help texts.
-SINCE_HELP = "90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
 
 
 def parse_duration(text: str, option: str) -> float:

@@ -1,12 +1,18 @@
-"""List the commands of the command line: one row for each, with its effect on the guards of an agent.
+"""List the commands of the command line, one row for each, and the options of `hookline hook`, which agents run.
 
-`hookline --help` shows the lines; self-protection reads the rest, so it needs no second list. It is below the
-command line because an engine without one protects itself, too.
+`hookline --help` shows the lines; self-protection reads a command's effect on guards, so it needs no second list. The
+command line, the daemon, `doctor` and the installation derive what they know of `hookline hook` from its options, and
+a test holds both relays to them. It is below the command line because an engine without one needs it, too.
 """
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from hookline.dialects.entries import HookSelection
 
 #: With one of these options any command is treated as a change, in full or abbreviated.
 CONFIRMING = ("--yes", "--write")
@@ -132,3 +138,92 @@ def _changes_with(option: str) -> bool:
 def _confirms(option: str) -> bool:
     name = option.partition("=")[0]
     return name == "-y" or (len(name) > 2 and any(each.startswith(name) for each in CONFIRMING))
+
+
+class HookOption(Struct, frozen=True):
+    """An option of `hookline hook`."""
+
+    #: Its field in `HookArguments`.
+    field: str
+    #: The name of its value in help; empty for an option without a value.
+    value: str = ""
+    choices: tuple[str, ...] = ()
+    repeatable: bool = False
+    #: True if entries that are installed or printed have it.
+    installed: bool = False
+
+
+HOOK_OPTIONS: Final[Mapping[str, HookOption]] = {
+    "--dialect": HookOption("dialect", "NAME", installed=True),
+    "--config": HookOption("files", "FILE", repeatable=True),
+    "--from": HookOption("source", "NAME"),
+    "--hooks": HookOption("hooks", "own|all", ("own", "all"), installed=True),
+    "--scope": HookOption("scope", "NAME", installed=True),
+    "--home": HookOption("home", "DIR", installed=True),
+    "--strict": HookOption("strict"),
+    "--print-config": HookOption("print_config", "NAME"),
+}
+
+
+class HookArguments(Struct, frozen=True):
+    """The arguments of `hookline hook`."""
+
+    #: The agent that calls.
+    dialect: str | None = None
+    #: The agent's name of the event; more than one only to print entries.
+    events: tuple[str, ...] = ()
+    #: The files whose hooks alone answer.
+    files: tuple[str, ...] = ()
+    #: The dialect of these files, if their paths do not show it.
+    source: str | None = None
+    hooks: "HookSelection | None" = None
+    #: The file that the entry is in, for an agent that runs equal ones of two files.
+    scope: str = ""
+    #: The home directory that the entry names.
+    home: str | None = None
+    strict: bool = False
+    print_config: str | None = None
+
+
+def read_hook_words(words: Sequence[str]) -> HookArguments | str:
+    """Parse the words after `hook` as the command line does; return what is wrong with them if it refuses them."""
+    given: dict[str, Any] = {}
+    events: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-") or word == "-":
+            events.append(word)
+            continue
+        if word == "--":
+            events += rest
+            break
+        named, equals, value = word.partition("=")
+        meant = (
+            [named] if named in HOOK_OPTIONS else [name for name in HOOK_OPTIONS if name.startswith(named)]
+        )
+        if len(meant) != 1 or len(named) < 3:
+            return f"hookline hook has no option {named[:100]!r}"
+        option = HOOK_OPTIONS[meant[0]]
+        if not option.value:
+            if equals:
+                return f"{meant[0]} takes no value"
+            given[option.field] = True
+            continue
+        if not equals:
+            value = next(rest, "--")
+            if value.startswith("-") and value != "-":
+                return f"{meant[0]} has no value"
+        if option.choices and value not in option.choices:
+            return f"{meant[0]} is {' or '.join(option.choices)}, not {value[:100]!r}"
+        given[option.field] = (*given.get(option.field, ()), value) if option.repeatable else value
+    return HookArguments(**given, events=tuple(events))
+
+
+def is_as_installed(arguments: HookArguments) -> bool:
+    """Return True if an entry has no option but those that installed entries have."""
+    own = {option.field for option in HOOK_OPTIONS.values() if option.installed}
+    return len(arguments.events) <= 1 and all(
+        getattr(arguments, option.field) == getattr(HookArguments(), option.field)
+        for option in HOOK_OPTIONS.values()
+        if option.field not in own
+    )

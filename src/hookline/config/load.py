@@ -159,8 +159,6 @@ class Loader:
         self._listed = dict(standard_dialects())
         self._built: dict[str, Dialect] = {home.name: home}
         self._env = dict(os.environ) if env is None else env
-        #: Dialects of files whose paths do not show it.
-        self._named_files: dict[str, str] = {}
 
     def through(self, disk: Disk) -> "Loader":
         """Return the same loader, which reads files through another disk. Its dialects are shared."""
@@ -281,18 +279,12 @@ class Loader:
             tuple(each for each in reading.diagnostics if each.where.file == document.file),
         )
 
-    def name_files(self, files: Sequence[str], name: str) -> None:
-        """Say which dialect files are written in, where their paths do not. Raises UnknownDialectError."""
-        self._named_files |= {os.path.abspath(file): self.dialect(name).name for file in files}
-
     def whose(self, file: str) -> str:
-        """Return the dialect of a file: as it was named, by its path, then by its shape.
+        """Return the dialect of a file: by its path, then by its shape.
 
         Where none or several shapes match it is Hookline's own, whose reader reports the errors.
         """
         path = os.path.abspath(file).replace(os.sep, "/")
-        if path in self._named_files:
-            return self._named_files[path]
         dialects = [self.dialect(name) for name in self.names]
         by_path = next((each.name for each in dialects if each.owns(path)), None)
         if by_path is not None:

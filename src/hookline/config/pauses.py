@@ -19,6 +19,7 @@ from hookline.handlers.specs import GUARDS
 from hookline.journal.file import state_dir
 from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
+from hookline.trust.store import replace_file
 
 #: The longest pause, in seconds: for more, a guard is switched off.
 LONGEST = 8 * 3600
@@ -128,14 +129,9 @@ class GuardPauses:
         )
 
     def _write(self, pauses: tuple[Pause, ...]) -> None:
-        text = msgspec.json.encode(_Stored(pauses=pauses[-_KEPT:]))
-        new = f"{self.path}.{os.getpid()}"
         try:
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "wb") as file:
-                file.write(text)
-            os.replace(new, self.path)
+            replace_file(self.path, msgspec.json.encode(_Stored(pauses=pauses[-_KEPT:])))
         except OSError as problem:
             raise PauseError(f"{self.path} cannot be written: {problem.strerror}") from None
 

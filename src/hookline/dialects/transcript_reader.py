@@ -26,8 +26,6 @@ class Transcripts(ABC):
     ending: ClassVar[str] = ".jsonl"
     #: As the journal calls the agent, if that is not the name of its dialect.
     caller: ClassVar[str] = ""
-    #: Events at which transcripts record every hook run; at others they record at most what hooks printed.
-    tells_hooks_of: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def directories(self, env: Mapping[str, str]) -> list[str]:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 S = TypeVar("S")
-
-
-class Sink(Protocol):
-    """A receiver of each run's record."""
-
-    def record(self, run: Run) -> None: ...
 
 
 class Journal:

@@ -126,11 +126,6 @@ def judge_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places
     return total
 
 
-def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
-    """Return True if a guard with this rule applies to the call: surely, or in doubt."""
-    return judge(rule, tool_name, tool_input, cwd) is not False
-
-
 def covers(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
     """Read a rule strictly: return True if it matches all of the call, beyond doubt."""
     if not rule.names_tool(tool_name):

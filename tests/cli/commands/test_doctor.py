@@ -423,10 +423,12 @@ def test_without_a_daemon_it_says_what_starts_one(case: DoctorCase, monkeypatch:
     assert "HOOKLINE_DAEMON=off keeps calls from using a daemon" in said()[0]
 
 
+@pytest.mark.parametrize("entries", [True, False])
 @pytest.mark.parametrize("own", [True, False])
 def test_a_daemon_that_serves_another_home_is_named(
-    own: bool, case: DoctorCase, monkeypatch: pytest.MonkeyPatch
+    own: bool, entries: bool, case: DoctorCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where no entry calls Hookline yet."""
     home = str(case.home) if own else "/home/ada"
 
     def running(_directory: str | None) -> DaemonStatus:
@@ -435,7 +437,8 @@ def test_a_daemon_that_serves_another_home_is_named(
     monkeypatch.setattr("hookline.cli.commands.doctor.calls.running", running)
     monkeypatch.delenv("HOOKLINE_DAEMON", raising=False)
     entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
-    case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
+    if entries:
+        case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
     found = [one.message for one in case.problems() if one.code == "other-home"]
     served = f"the running daemon serves /home/ada, and your home directory is {case.home}: each call of your agents"
     assert found == ([] if own else [f"{served} starts Hookline anew"])

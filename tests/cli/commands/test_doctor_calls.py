@@ -50,6 +50,10 @@ def test_printed_entries_are_right_for_every_event(dialect: str, case: DoctorCas
         ("hook --dialect claude-code Stop", "is at PreToolUse and says Stop"),
         ("hook --dialect claude-code PreToolUse Stop", "is at PreToolUse and says PreToolUse Stop"),
         ("hook --dialekt claude-code PreToolUse", "no option '--dialekt'"),
+        ("hook --dialect claude-code --from claud PreToolUse", "no dialect is called 'claud'"),
+        ("hook --dialect claude-code --hooks both PreToolUse", "--hooks is own or all, not 'both'"),
+        ("hook --dialect claude-code PreToolUse --home", "--home has no value"),
+        ("hook --dialect claude-code --strict=yes PreToolUse", "--strict takes no value"),
     ],
 )
 def test_a_wrong_call_is_an_error_that_says_the_right_one(words: str, said: str, case: DoctorCase) -> None:
@@ -66,6 +70,7 @@ def test_a_wrong_call_is_an_error_that_says_the_right_one(words: str, said: str,
         "hook --dialect claude-code",
         "hook PreToolUse --dialect=claude-code",
         "hook --dial claude-code --config other.toml PreToolUse",
+        "hook --dialect claude-code --home /h --config other.json --from gen-code PreToolUse",
         'hook --dialect "$AGENT" PreToolUse',
         "log --since 1h > /dev/null",
         "--version > /dev/null",

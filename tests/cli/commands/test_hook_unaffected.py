@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 
 from hookline import Engine
 from hookline.cli.commands.hook import answer_stdin
+from hookline.config.commands import HookArguments
 from hookline.engine.background import LateMessage
 from hookline.hook.call.answer import AgentCall
 from hookline.jobs.file import DurableFile
@@ -332,5 +333,5 @@ def test_what_fails_after_the_answer_does_not_become_the_status(
     monkeypatch.setattr(answer_stdin, "command_engine", _unclosable_engine)
     monkeypatch.setattr(answer_stdin, "read_input", lambda: payload(home, "ls").encode())
     monkeypatch.setattr(answer_stdin, "_close_streams", lambda: None)
-    assert answer_stdin.answer_stdin("claude-code", [], None) == 0
+    assert answer_stdin.answer_stdin(HookArguments("claude-code")) == 0
     assert capfd.readouterr().out == ""

@@ -20,7 +20,6 @@ from hookline.hook.daemon.protocol import (
     GO,
     RelayReply,
     RelayRequest,
-    frame_size,
     read_frame,
     read_reply,
     write_request,
@@ -30,6 +29,9 @@ from hookline.hook.daemon.start import ask
 from tests.homes import at_home
 from tests.hook.relay.programs import Ran
 from tests.waiting import wait_until
+
+#: Of each frame, before its body.
+HEADER_BYTES = 5
 
 
 class RefusalError(Exception):
@@ -128,7 +130,7 @@ class Daemons:
                         return read_reply(body)
                     if kind != BEGINS:
                         raise RefusalError(body.decode())
-                    received = received[frame_size(body) :]
+                    received = received[HEADER_BYTES + len(body) :]
                     connection.sendall(GO)
         finally:
             directory.close()

@@ -29,7 +29,7 @@ def _answered(caller: Caller, cache: DaemonCache, *words: str, number: int = 0) 
             f'{{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "{caller.project}", "tool_name": "Bash", '
             f'"tool_input": {{"command": "ls"}}, "tool_use_id": "{number}"}}'
         )
-        env = {"HOME": str(caller.home), "OLDPWD": f"/{number}"}
+        env = {"HOME": str(caller.home), "OLDPWD": f"/{number}", "TRACEPARENT": f"00-{number:032x}-01"}
         request = RelayRequest(
             "", str(caller.project), ("hook", "--dialect", "claude-code", *words), env, payload.encode()
         )

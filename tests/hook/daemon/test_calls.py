@@ -130,7 +130,8 @@ def test_no_hook_starts_before_the_relay_has_agreed(daemon: SharedResident, tmp_
         ({"words": ("hook", "--print-config", "native")}, "not a call"),
         ({"words": ("fire", "PreToolUse")}, "not a call"),
         ({"words": ("hook", "--dialect", "nobody", "PreToolUse")}, "not a call"),
-        ({"words": ("hook", "--dialect", "native", "--config", "x.toml")}, "not a call"),
+        ({"words": ("hook", "--dialect", "native", "--config", "x.toml")}, "no file"),
+        ({"words": ("hook", "--dialect", "native", "--from", "nobody")}, "not a call"),
     ],
 )
 def test_what_is_no_call_of_this_user_is_left_to_another_process(
@@ -138,6 +139,33 @@ def test_what_is_no_call_of_this_user_is_left_to_another_process(
 ) -> None:
     with pytest.raises(RefusalError, match=why):
         daemon.call(**options)
+
+
+def test_each_spelling_of_an_option_is_answered(daemon: SharedResident) -> None:
+    daemon.write(".hookline/hooks.toml", hook_file(DENIES))
+    words = ("hook", "--dialect=claude-code", "--hooks=own", f"--home={daemon.home}", "PreToolUse")
+    assert decision(daemon.call(words=words)) == "deny"
+
+
+def test_the_hooks_of_named_files_answer_and_no_others(daemon: SharedResident) -> None:
+    """Also where their paths do not show whose they are, and a change of them is seen."""
+    daemon.write(".hookline/hooks.toml", hook_file(command("echo of the project >&2; exit 2")))
+    handler = {"type": "command", "command": "echo of the file >&2; exit 2"}
+    text = json.dumps({"hooks": {"BeforeTool": [{"hooks": [handler]}]}})
+    file = daemon.write("shared/guards.json", text)
+    named = ("hook", "--dialect", "claude-code", "--config", str(file))
+
+    def said(*words: str) -> bytes:
+        return daemon.call(words=(*words, "PreToolUse"), session_id=f"{daemon.session} {len(words)}").stdout
+
+    time.sleep(0.1)
+    for _ in range(2):
+        assert b"of the file" in said(*named, "--from", "gemini-cli")
+        assert b"of the file" in said(*named[:-1], "shared/guards.json", "--from=gemini-cli")
+        assert b"of the file" not in said(*named, "--from", "claude-code")  # which has no such event
+        assert b"of the project" in said(*named[:3])
+    file.write_text(text.replace("of the file", "of its change"))
+    assert b"of its change" in said(*named, "--from", "gemini-cli")
 
 
 def _frame(connection: socket.socket) -> bytes:

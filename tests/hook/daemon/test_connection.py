@@ -9,12 +9,11 @@ from hookline.hook.daemon.protocol import (
     ANSWER,
     RelayReply,
     RelayRequest,
-    frame_size,
     read_frame,
     read_reply,
     write_request,
 )
-from tests.hook.daemon.daemons import SharedResident, decision
+from tests.hook.daemon.daemons import HEADER_BYTES, SharedResident, decision
 
 _REQUEST = RelayRequest("1", "/", ("hook",), {"A": "b"}, b"x" * 500_000)
 
@@ -53,7 +52,11 @@ def test_a_request_may_come_in_pieces_and_the_answer_be_taken_slowly() -> None:
             received += part
         found = read_frame(received)
         assert found is not None
-        assert (found[0], read_reply(found[1]), frame_size(found[1])) == (ANSWER, reply, len(received))
+        assert (found[0], read_reply(found[1]), HEADER_BYTES + len(found[1])) == (
+            ANSWER,
+            reply,
+            len(received),
+        )
         relay.close()
 
     asyncio.run(main())

@@ -96,6 +96,7 @@ def test_nobody_else_is(headers: dict[str, str], status: int, endpoint: Endpoint
         ("/hook/a/b/c", "POST", 404),
         ("/hook/nobody/PreToolUse", "POST", 503),
         ("/hook/--config/x", "POST", 503),
+        ("/hook/claude-code/--config=x", "POST", 404),
         # It describes a call in variables: those of the daemon would be judged.
         ("/hook/codewhale/tool_call_before", "POST", 503),
     ],

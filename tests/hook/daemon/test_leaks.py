@@ -39,22 +39,56 @@ def _lines(file: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_calls_at_once_that_differ_only_in_passing_variables_get_their_own(
-    one: Daemons, tmp_path: Path
+@pytest.mark.parametrize("name", ["OLDPWD", "TRACEPARENT", "TRACESTATE", "ANYTHING"])
+def test_calls_at_once_that_differ_in_a_variable_get_their_own(
+    one: Daemons, tmp_path: Path, name: str
 ) -> None:
-    """PWD, OLDPWD, SHLVL and _ do not tell callers apart: what was read is shared."""
+    """The first three do not tell callers apart: what was read is shared."""
     arrived, go = tmp_path / "arrived", tmp_path / "go"
-    _user(one, command(f'echo x >> {arrived}; {waits_for(go)}; echo "$OLDPWD" >> {tmp_path}/seen'))
+    _user(one, command(f'echo x >> {arrived}; {waits_for(go)}; echo "${name}" >> {tmp_path}/seen'))
     go.touch()
-    one.call(env={"OLDPWD": "/first"})
+    one.call(env={name: "/first"})
     go.unlink()
     with ThreadPoolExecutor(8) as pool:
-        calls = [pool.submit(one.call, env={"OLDPWD": f"/old{number}"}) for number in range(8)]
+        calls = [pool.submit(one.call, env={name: f"/old{number}"}) for number in range(8)]
         wait_until(lambda: len(_lines(arrived)) == 9)
         go.touch()
         for each in calls:
             each.result()
     assert sorted(_lines(tmp_path / "seen")[1:]) == [f"/old{number}" for number in range(8)]
+
+
+def test_a_variable_that_leads_to_files_is_seen_in_each_call(one: Daemons, tmp_path: Path) -> None:
+    """Calls that differ in it are made in turns, and at once."""
+    hook = {"type": "command", "command": "exit 2"}
+    guards = json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]}]}})
+    (tmp_path / "with").mkdir()
+    (tmp_path / "with" / "settings.json").write_text(guards)
+    (tmp_path / "without").mkdir()
+    _settle()
+
+    def asked(number: int) -> RelayReply:
+        env = {"CLAUDE_CONFIG_DIR": str(tmp_path / ("without" if number % 2 else "with"))}
+        return one.call(dialect="codex", env=env, session_id=f"session {number}")
+
+    found = [asked(number) for number in range(4)] + _at_once(asked, 8)
+    assert [decision(each) for each in found] == ["deny", None] * 6
+
+
+def test_a_script_that_a_passing_variable_names_is_the_one_of_the_call(one: Daemons, tmp_path: Path) -> None:
+    """What is trusted is what runs: two calls whose OLDPWD differs name two scripts."""
+    one.write("~/.config/hookline/settings.toml", "")
+    one.write(".hookline/hooks.toml", hook_file(command('sh "$OLDPWD/guard.sh"')))
+    for name in ("a", "b"):
+        one.write(f"{name}/guard.sh", f"echo {name} >&2; exit 2\n")
+    shown = one.in_process(b"", "trust", "--json", env={"OLDPWD": str(one.project / "a")})
+    trusted = json.loads(shown.stdout)["hashes"]
+    done = one.in_process(b"", "trust", "--yes", trusted, env={"OLDPWD": str(one.project / "a")})
+    assert done.code == 0, done
+    _settle()
+    for _ in range(2):
+        assert decision(one.call(env={"OLDPWD": str(one.project / "a")}, session_id="a")) == "deny"
+        assert decision(one.call(env={"OLDPWD": str(one.project / "b")}, session_id="b")) == "ask"
 
 
 def test_a_hook_that_fails_is_run_by_each_call(one: Daemons, tmp_path: Path) -> None:
@@ -96,7 +130,8 @@ def test_background_results_reach_their_own_session(one: Daemons, tmp_path: Path
     assert b"late" not in one.call("UserPromptSubmit", session_id="c").stdout
     for name in ("a", "b"):
         assert one.call("UserPromptSubmit", session_id=name).stdout.count(b"late") == 1
-        assert b"late" not in one.call("UserPromptSubmit", session_id=name).stdout
+        # Another prompt: the same one, by a process as old as this, would be the same call.
+        assert b"late" not in one.call("UserPromptSubmit", session_id=name, prompt="more").stdout
 
 
 def test_a_relay_that_goes_away_ends_its_own_hooks_only(one: Daemons, tmp_path: Path) -> None:

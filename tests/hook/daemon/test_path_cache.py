@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -155,19 +156,41 @@ def test_what_was_found_out_is_remembered_until_a_path_changes(tmp_path: Path) -
         calls.append(file.read_text() if disk.exists(str(file)) else "")
         return calls[-1]
 
-    assert found.get("it", counted) == "one"
-    assert found.get("it", counted) == "one"
+    assert found.get("it", counted, {}) == "one"
+    assert found.get("it", counted, {}) == "one"
     assert len(calls) == 2  # it has changed too shortly before
     time.sleep(0.06)
-    assert [found.get("it", counted) for _ in range(3)] == ["one"] * 3
+    assert [found.get("it", counted, {}) for _ in range(3)] == ["one"] * 3
     assert len(calls) == 3
     file.write_text("two")
-    assert found.get("it", counted) == "two"
+    assert found.get("it", counted, {}) == "two"
     time.sleep(0.06)
     # The oldest is forgotten.
     for key in ("it", "other", "third", "it"):
-        found.get(key, counted)
+        found.get(key, counted, {})
     assert len(calls) == 8
+
+
+def test_a_variable_that_was_looked_up_is_noticed_when_it_changes() -> None:
+    """Also one that something looks up after the load, in the environment that it keeps; others are not compared."""
+    found = PathCache(2)
+    kept: list[Mapping[str, str]] = []
+
+    def load(env: dict[str, str]) -> list[str]:
+        def read(disk: Disk) -> list[str]:
+            kept.append(disk.environment(env))
+            return [kept[-1].get("DIRECTORY", "none")]
+
+        return found.get("it", read, env)
+
+    first = load({"DIRECTORY": "a", "PASSING": "1"})
+    assert load({"DIRECTORY": "a", "PASSING": "2"}) is first
+    assert load({"DIRECTORY": "b", "PASSING": "2"}) == ["b"]
+    none = load({"PASSING": "3"})
+    assert none == ["none"]
+    assert load({"PASSING": "4"}) is none
+    assert kept[-1].get("PASSING") == "3"
+    assert load({"PASSING": "4"}) is not none
 
 
 @pytest.mark.parametrize("target", ["there", "nowhere"])

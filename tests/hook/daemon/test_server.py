@@ -127,6 +127,8 @@ def test_commands_say_that_the_daemon_serves_another_home(daemons: Daemons, tmp_
         assert (ran.code, said in ran.stderr.decode()) == (code, True), ran
         assert b"running already" not in ran.stderr
         assert b"hookline daemon stop" in ran.stderr
+        if word == "status":  # the log is the daemon's
+            assert f"log       {daemons.home}/.local/state/hookline/daemon.log" in ran.stdout.decode()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -7,6 +7,7 @@ import socket
 import stat
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -49,6 +50,34 @@ class Answer:
         self.status = response.status
         self.headers = {name.lower(): value for name, value in response.getheaders()}
         self.body = response.read().decode()
+
+
+def test_slow_and_too_many_connections_are_dropped(tmp_path: Path) -> None:
+    """Whoever reaches the port needs no login for that; a browser is answered all the same."""
+    furnish(tmp_path)
+    with console(tmp_path) as running, ExitStack() as opened:
+
+        def connect() -> socket.socket:
+            return opened.enter_context(socket.create_connection(("127.0.0.1", running.port), timeout=30))
+
+        began = time.monotonic()
+        slow = [connect() for _ in range(2)]
+        slow[1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        more = [connect() for _ in range(300)]
+        assert all(map(_is_ended, more[-40:]))
+        assert time.monotonic() - began < 4.5  # there were too many of them: time was left
+        assert all(map(_is_ended, slow))
+        assert 4 < time.monotonic() - began < 25
+        assert Browser(running).log_in().status == 200
+
+
+def _is_ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1 << 16) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
 
 
 class Browser:

@@ -18,7 +18,7 @@ from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 from hookline.team.serve.app import DecisionApp, ServerLimits
 from hookline.team.serve.decide import Decider, InServerDirectory, Lifetimes, revision_of
-from hookline.team.serve.server import DecisionServer, Listening, open_socket
+from hookline.team.serve.server import Listening, decision_server, open_socket
 
 TOKEN = "a-token-that-nobody-guesses"
 
@@ -131,7 +131,7 @@ async def deciding(
     listening = Listening("127.0.0.1", 0, tls)
     listener = open_socket(listening)
     listener.listen()
-    server = DecisionServer(app, listening, bounds)
+    server = decision_server(app, listening, bounds)
     serving = asyncio.create_task(server.serve([listener]))
     try:
         yield Deciding(app, engine, listener.getsockname()[1], journal, tls is not None)

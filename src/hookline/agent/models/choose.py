@@ -103,10 +103,6 @@ class ModelTarget(Struct, frozen=True, kw_only=True):
     def row(self) -> Provider:
         return PROVIDERS[self.provider]
 
-    @property
-    def key_variable(self) -> str:
-        return self.row.key_variables[0]
-
 
 def default_model(env: Mapping[str, str]) -> str:
     """Return the model to use when none was named. Raises ModelSetupError."""

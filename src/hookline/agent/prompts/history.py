@@ -6,6 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from hookline.agent.safe_files import UnusableFileError, opened, reason
+from hookline.trust.store import replace_file
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(
     getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
@@ -86,10 +87,7 @@ class InputHistory:
 
     def _shorten(self, texts: list[str]) -> None:
         try:
-            beside = f"{self._file}.{os.getpid()}"
-            with os.fdopen(os.open(beside, _FLAGS | os.O_TRUNC, 0o600), "wb") as stream:
-                stream.writelines(_line(text) for text in texts)
-            os.replace(beside, self._file)
+            replace_file(self._file, b"".join(map(_line, texts)))
         except OSError as error:
             self._tell(f"cannot be shortened: {reason(error)}")
 

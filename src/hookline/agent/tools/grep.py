@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import islice
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -237,16 +237,6 @@ class SearchedFiles:
 
 def _plain(content: bytes) -> bytes:
     return content.replace(b"\r\n", b"\n") if b"\r" in content else content
-
-
-class GrepMode(Protocol):
-    """Output mode that takes one file after another until `enough`."""
-
-    enough: bool
-
-    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None: ...
-
-    def output(self) -> GrepOutput: ...
 
 
 class FileNames:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import hookline
+from hookline.config.commands import HookArguments, is_as_installed, read_hook_words
 from hookline.dialects.entries import HookSelection, IfMissing
 from hookline.dialects.labels import INSTALLED_HERE
 from hookline.model.hook import Hook
@@ -143,16 +144,13 @@ def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
     """Return the words that start Hookline in an entry that was printed or installed for this dialect; None
     for any other line.
 
-    A line that has other options than `--home` was written by the user, or for the hooks of one file.
+    A line with options that an installation does not write is the user's, or for the hooks of one file.
     """
     call = entry_call(command)
     if call is None or call.arguments[:3] != ("hook", "--dialect", dialect):
         return None
-    further = list(call.arguments[3:])
-    for option in ("--home", "--hooks", "--scope"):
-        if further[:1] == [option]:
-            del further[:2]
-    return call.program if len(further) <= 1 and not "".join(further).startswith("-") else None
+    found = read_hook_words(call.arguments[1:])
+    return call.program if isinstance(found, HookArguments) and is_as_installed(found) else None
 
 
 def moved_entry(command: str, before: Sequence[str], program: str) -> str | None:
@@ -174,11 +172,11 @@ def entry_choice(command: str, event_guards: bool) -> EntryChoice | None:
     call = entry_call(command)
     if call is None:
         return None
-    words = call.arguments
-    named = words[words.index("--hooks") + 1] if "--hooks" in words[:-1] else "all"
+    found = read_hook_words(call.arguments[1:])
+    own = isinstance(found, HookArguments) and found.hooks == "own"
     checked = re.match(_CHECKED, _unwrapped(command))
     blocks = event_guards and (checked is None or MISSING in (checked["said"] or ""))
-    return EntryChoice("own" if named == "own" else "all", "block" if blocks else "allow")
+    return EntryChoice("own" if own else "all", "block" if blocks else "allow")
 
 
 def installed_test(program: str) -> str:

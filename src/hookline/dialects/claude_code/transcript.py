@@ -88,7 +88,6 @@ class _Line(Struct, rename="camel"):
     entrypoint: str = ""
     is_meta: bool = False
     is_compact_summary: bool = False
-    is_sidechain: bool = False
     agent_id: str = ""
     attribution_agent: str | None = None
     tool_use_result: Raw = _ABSENT
@@ -119,8 +118,6 @@ _decode_any = msgspec.json.Decoder().decode
 
 
 class ClaudeTranscripts(Transcripts):
-    tells_hooks_of = frozenset(("Stop",))
-
     def directories(self, env: Mapping[str, str]) -> list[str]:
         own, home = env.get("CLAUDE_CONFIG_DIR", ""), env.get("HOME", "")
         bases = [own] if os.path.isabs(own) else []

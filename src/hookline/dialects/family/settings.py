@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
+from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.report import LoadReport
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import HttpSpec, McpToolSpec
@@ -525,6 +526,13 @@ def labelled(key: str, label: Callable[[str], str]) -> Callable[[Fields], str]:
 HTTP_FIELDS: Mapping[str, str] = {
     "url": "text", "headers": "an object of texts", "allowedEnvVars": "a list of texts",
 }  # fmt: skip
+
+
+def name_or_command(fields: Fields) -> str:
+    """Name a hook by its `name`, else by its command."""
+    name, command = fields.get("name"), fields.get("command")
+    own = shortened(name) if isinstance(name, str) else ""
+    return own or (command_label(command) if isinstance(command, str) else "")
 
 
 def http_spec(fields: Fields) -> HttpSpec:

@@ -11,12 +11,11 @@ from hookline.actions.kinds import KIND_OF
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.javascript_regex import search_matcher, untestable_note
-from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching
+from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching, name_or_command
 from hookline.dialects.family.tool_regex import meant_instead
 from hookline.dialects.gemini_cli.events import NAME, ROWS
 from hookline.dialects.gemini_cli.payload import as_items, as_object
 from hookline.dialects.gemini_cli.tools import TABLE
-from hookline.dialects.labels import command_label, shortened
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OneName
@@ -35,12 +34,6 @@ _SWITCHES: Final = {"enabled": _FLAG, "disabled": "a list of texts", "notificati
 _PLAIN: Final = re.compile(r"[\w|-]+")
 
 
-def _label(fields: Fields) -> str:
-    name, command = fields.get("name"), fields.get("command")
-    own = shortened(name) if isinstance(name, str) else ""
-    return own or (command_label(command) if isinstance(command, str) else "")
-
-
 COMMON: Final[Mapping[str, str]] = {
     "type": "text", "name": "text", "description": "text", "timeout": "a number", "env": "an object of texts",
 }  # fmt: skip
@@ -48,7 +41,7 @@ KINDS: Final[Mapping[str, HookKind]] = {
     "command": HookKind(
         {"command": "text"},
         lambda fields: CommandSpec(fields["command"], env=fields.get("env", {})),
-        _label,
+        name_or_command,
         ("command",),
     )
 }

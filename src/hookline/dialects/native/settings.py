@@ -110,8 +110,6 @@ def _tools() -> "ToolTable":
 
 W = TypeVar("W", bound=str)
 
-DEFAULT_TIMEOUT = 600.0
-
 _MODES: tuple[Mode, ...] = get_args(Mode)
 #: Hookline's own words, and Claude Code's.
 _REACTIONS: Mapping[str, Reaction] = {

@@ -10,9 +10,16 @@ from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, FileLayout, Group, HookKind, MatcherNote, Matching
+from hookline.dialects.family.settings import (
+    Fields,
+    FileLayout,
+    Group,
+    HookKind,
+    MatcherNote,
+    Matching,
+    name_or_command,
+)
 from hookline.dialects.family.tool_regex import read_tool_regex
-from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
@@ -43,17 +50,11 @@ _LONGEST_MS = 2**31 - 1
 _ORDER: Mapping[Scope, int] = {"managed": 0, "project": 1, "local": 1, "plugin": 2, "user": 3}
 
 
-def _label(fields: Fields) -> str:
-    name, command = fields.get("name"), fields.get("command")
-    own = shortened(name) if isinstance(name, str) else ""
-    return own or (command_label(command) if isinstance(command, str) else "")
-
-
 def _spec(fields: Fields) -> CommandSpec:
     return CommandSpec(fields["command"], env=fields.get("env", {}), cwd=fields.get("cwd") or None)
 
 
-KINDS = MappingProxyType({"command": HookKind({}, _spec, _label, ("command",))})
+KINDS = MappingProxyType({"command": HookKind({}, _spec, name_or_command, ("command",))})
 
 
 class ClaudeNames(Struct, frozen=True):
@@ -79,7 +80,7 @@ class EntryReader(family.EntryReader):
     def hooks(self) -> Sequence[Hook]:
         if self.entry.get("command") is None:
             # Only this is reported: another field with the command in it is the same mistake.
-            self.name = _label(self.entry) or None
+            self.name = name_or_command(self.entry) or None
             if "hooks" in self.entry:
                 fix = "put match and command into the entry itself"
                 self.say("error", "nested-group", "Reasonix has no groups: an entry is one hook", fix=fix)

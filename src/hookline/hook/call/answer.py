@@ -72,6 +72,7 @@ class AgentCall:
         files: Sequence[str] | None = None,
         env: MutableMapping[str, str] = os.environ,
         *,
+        source: str | None = None,
         strict: bool = False,
         hooks: "HookSelection" = "all",
         scope: str = "",
@@ -91,7 +92,9 @@ class AgentCall:
         #: The dialect that the entry names; another agent may run it.
         self._named = dialect
         self._event_name = event
-        self._files = files
+        self._files = files and [os.path.join(directory or _own_directory(), file) for file in files]
+        #: The dialect of the files, if their paths do not show it.
+        self._source = source
         self._strict = strict
         self._hooks: AskedHooks = hooks
         #: The file that the entry is in, where the agent runs equal entries of two files.
@@ -177,7 +180,8 @@ class AgentCall:
             raise
         self._payload = parsed.payload
         apart = [self._env[name] for name in dialect.own_variables if name in self._env]
-        entry = " ".join(filter(None, (self._named, str(self._event_name), self._hooks, self._scope, *apart)))
+        words = (self._named, str(self._event_name), self._hooks, self._scope, self._source, *apart)
+        entry = " ".join(filter(None, words))
         request = RawRequest(raw, self._files, self._env, self._started, self._strict, entry, self._hooks)
         self._shared_call = None if self._by_hand else shared_call(dialect, parsed, request)
         shared = await self._shared_call.shared_reply() if self._shared_call is not None else None
@@ -241,6 +245,7 @@ class AgentCall:
             call_project.directory,
             self._name,
             self._files,
+            self._source,
             strict=self._strict,
             hooks=self._hooks,
         )

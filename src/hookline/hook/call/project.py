@@ -117,13 +117,14 @@ def load_project(
     cwd: str,
     caller: str,
     files: Sequence[str] | None,
+    source: str | None = None,
     *,
     strict: bool,
     hooks: "AskedHooks" = "all",
     disk: Disk,
 ) -> LoadedProject:
     """Read the hooks that answer and prepare them, for this engine and others of the same environment."""
-    loaded = hooks_for(engine, cwd, caller, files, strict=strict, hooks=hooks, disk=disk)
+    loaded = hooks_for(engine, cwd, caller, files, source, strict=strict, hooks=hooks, disk=disk)
     store = HookStore(dict.fromkeys(engine.handlers), engine.events)
     store.swap(strictly(engine, loaded.hooks) if strict else loaded.hooks)
     return LoadedProject(loaded, None if files is not None else engine.trust, store, HookGuards(loaded.hooks))
@@ -134,19 +135,24 @@ def hooks_for(
     cwd: str,
     caller: str,
     files: Sequence[str] | None,
+    source: str | None = None,
     *,
     strict: bool = False,
     hooks: "AskedHooks" = "all",
     disk: Disk,
 ) -> Loaded:
     """Load the hooks that answer: native ones and, if all are wanted, those of other agents, without those
-    that the calling agent runs itself and those that would call Hookline again."""
+    that the calling agent runs itself and those that would call Hookline again.
+
+    With `files` these alone answer; `source` is their dialect, if their paths do not show it."""
     loader = engine.loader.through(disk)
     if files is not None:
-        loaded = loader.files(files)
+        loaded = loader.files(files, source)
         own: set[str] = set()
     else:
-        trust = Trust(cwd, engine.env, TrustOptions(environment=False, asks=True, strict=strict), disk)
+        trust = Trust(
+            cwd, disk.environment(engine.env), TrustOptions(environment=False, asks=True, strict=strict), disk
+        )
         engine.use_trust(trust)
         others = [name for name in loader.names if name not in (OWN_FORMAT, caller)]
         names = {"own": [OWN_FORMAT], "others": others}.get(hooks)

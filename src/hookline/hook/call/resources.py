@@ -48,8 +48,9 @@ class CallResources:
         self._paths = paths
         self._daemon = daemon
 
-    def _read(self, key: Hashable, find: Callable[[Disk], T]) -> T:
-        return find(DISK) if self._paths is None else self._paths.get(key, find)
+    def _read(self, key: Hashable, find: Callable[[Disk], T], env: Mapping[str, str] | None = None) -> T:
+        """Return what `find` reads; `env` are the variables of the call, if it looks up others than the shared."""
+        return find(DISK) if self._paths is None else self._paths.get(key, find, env or self.env)
 
     @cached_property
     def loader(self) -> Loader:
@@ -90,14 +91,15 @@ class CallResources:
         cwd: str,
         caller: str,
         files: Sequence[str] | None,
+        source: str | None = None,
         *,
         strict: bool,
         hooks: "AskedHooks" = "all",
     ) -> LoadedProject:
         """Read the hooks that answer calls of this agent in this directory; the engine gets their trust."""
-        key = "project", cwd, caller, strict, hooks, None if files is None else tuple(files)
-        read = partial(load_project, engine, cwd, caller, files, strict=strict, hooks=hooks)
-        found = self._read(key, lambda disk: read(disk=disk))
+        key = "project", cwd, caller, strict, hooks, source, None if files is None else tuple(files)
+        read = partial(load_project, engine, cwd, caller, files, source, strict=strict, hooks=hooks)
+        found = self._read(key, lambda disk: read(disk=disk), engine.env)
         if found.trust is not None:
             engine.use_trust(found.trust)
         return found

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from hookline.hook.daemon.protocol import RelayReply
     from hookline.journal.observer import Observer
 
-#: Variables that differ from call to call and mean nothing to Hookline.
-_PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
+#: Variables that differ from call to call and mean nothing to Hookline: those of shells, and of traces. Where a hook's
+#: command names one, its snapshot has the value.
+_PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD", "TRACEPARENT", "TRACESTATE"))
 _MOST_CALLERS, _MOST_READ, _MOST_SESSIONS = 16, 256, 1000
 
 

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from msgspec import Struct
-
+from hookline.config.commands import HookArguments, read_hook_words
 from hookline.config.engine import Engine
-from hookline.dialects.entries import HookSelection
 from hookline.handlers.process.pool import Processes
 from hookline.hook.call.answer import AgentCall
 from hookline.hook.daemon.cache import DaemonCache
@@ -18,61 +16,22 @@ from hookline.model.wire import HookReply
 
 #: With these set, calls bypass the daemon.
 _IN_PROCESS: Final = ("HOOKLINE_TRACE", "HOOKLINE_TRACEBACK")
-_WITH_VALUE: Final = ("--dialect", "--home", "--hooks", "--scope")
-
-
-class HookArguments(Struct, frozen=True):
-    """The arguments of `hookline hook`, in the form in which agents call it."""
-
-    dialect: str
-    event: str | None = None
-    strict: bool = False
-    #: The home directory that the entry names.
-    home: str | None = None
-    hooks: "HookSelection" = "all"
-    #: The file that the entry is in, for an agent that runs equal ones of two files.
-    scope: str = ""
 
 
 @lru_cache(maxsize=64)  # an agent has a few entries, and calls each of them with the same words
-def read_words(words: tuple[str, ...]) -> HookArguments | None:
-    """Parse the words; None for anything but `hook --dialect NAME [--home DIR] [--hooks own|all]
-    [--scope NAME] [EVENT] [--strict]`.
-
-    The process that has a terminal answers the rest.
-    """
-    if not words or words[0] != "hook":
+def read_call(words: tuple[str, ...]) -> HookArguments | None:
+    """Parse the words of a call of an agent; None for anything else, which the process that has a terminal
+    answers."""
+    found = read_hook_words(words[1:]) if words[:1] == ("hook",) else None
+    if not isinstance(found, HookArguments) or found.print_config is not None or len(found.events) > 1:
         return None
-    given: dict[str, str] = {}
-    events: list[str] = []
-    rest = iter(words[1:])
-    for word in rest:
-        if word in _WITH_VALUE and word not in given:
-            given[word] = next(rest, "")
-        elif word == "--strict":
-            given[word] = word
-        elif word.startswith("-") or not word:
-            return None
-        else:
-            events.append(word)
-    dialect, hooks = given.get("--dialect"), given.get("--hooks", "all")
-    if not dialect or hooks not in ("own", "all") or len(events) > 1:
-        return None
-    return HookArguments(
-        dialect,
-        events[0] if events else None,
-        "--strict" in given,
-        given.get("--home"),
-        "own" if hooks == "own" else "all",
-        given.get("--scope", ""),
-    )
+    return found if found.dialect else None
 
 
 def refusal(request: RelayRequest, cache: DaemonCache) -> str | None:
     """Return why the daemon does not take a request; None if it does."""
-    asked = read_words(request.words)
-    dialect = cache.dialect(asked.dialect) if asked is not None else None
-    if asked is None or dialect is None:
+    asked = read_call(request.words)
+    if asked is None or not all(cache.dialect(name) for name in (asked.dialect, asked.source) if name):
         return "it is not a call of an agent"
     if asked.home != cache.home or request.env.get("HOME", "") != os.environ.get("HOME", ""):
         return "its HOME differs"
@@ -80,6 +39,9 @@ def refusal(request: RelayRequest, cache: DaemonCache) -> str | None:
         return "tracing is on"
     if not os.path.isabs(request.directory):
         return "its working directory is gone"
+    # What is no plain file may be another one in each process.
+    if not all(os.path.isfile(os.path.join(request.directory, file)) for file in asked.files):
+        return "it names what is no file"
     return None
 
 
@@ -96,16 +58,16 @@ class DaemonCall:
         pid: int = 0,
     ) -> None:
         """Prepare a call; `started` returns when the process that the agent started began."""
-        asked = read_words(request.words)
-        if asked is None:
+        asked = read_call(request.words)
+        if asked is None or asked.dialect is None:
             raise ValueError("not a call of an agent")
         self._begin = begin
         self._cache = cache
-        self._asked = asked
+        self._dialect = asked.dialect
         self._input = request.input
-        resources = cache.resources(asked.dialect, request.env)
+        resources = cache.resources(self._dialect, request.env)
         env = dict(request.env)
-        self._journal = resources.journal(cache.journals, asked.dialect)
+        self._journal = resources.journal(cache.journals, self._dialect)
         # One engine per call, so that nothing of it can reach another: environment, admission, background
         # work.
         self.engine = Engine(
@@ -116,9 +78,9 @@ class DaemonCall:
             observer=cache.observer,
         )
         self.call = AgentCall(
-            self.engine, asked.dialect, asked.event, None, env,
-            strict=asked.strict, hooks=asked.hooks, scope=asked.scope, directory=request.directory,
-            resources=resources, started=started, pid=pid,
+            self.engine, self._dialect, asked.events[0] if asked.events else None, asked.files or None, env,
+            source=asked.source, strict=asked.strict, hooks=asked.hooks or "all", scope=asked.scope,
+            directory=request.directory, resources=resources, started=started, pid=pid,
         )  # fmt: skip
 
     async def begin(self) -> None:
@@ -136,7 +98,7 @@ class DaemonCall:
 
     def if_lost(self) -> RelayReply:
         """Return the relay's answer if the daemon ends while hooks run: they must not run twice."""
-        key = self._asked.dialect, self.call.event_name
+        key = self._dialect, self.call.event_name
         found = self._cache.if_lost.get(key)
         if found is None:
             answer = self.call.failed_answer(
@@ -153,7 +115,7 @@ class DaemonCall:
             await self.engine.drain()
         if self.call.ends_session:
             self.call.record_late()
-            self._cache.end_session(self._asked.dialect, self.call.session_id)
+            self._cache.end_session(self._dialect, self.call.session_id)
         await self.engine.close(0)
 
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from hookline.hook.daemon.protocol import RelayReply
 from hookline.journal.file import state_dir
 from hookline.journal.secret_file import read_or_make_secret
+from hookline.trust.store import replace_file
 
 LOOPBACK: Final = "127.0.0.1"
 _MOST_HEAD: Final = 1 << 15
@@ -92,13 +93,7 @@ def address_file(env: Mapping[str, str]) -> str:
 def write_address(file: str, address: HttpAddress) -> None:
     """Replace the file, which only the user can read. Raises OSError."""
     os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
-    new = f"{file}.{os.getpid()}"
-    with suppress(FileNotFoundError):
-        os.unlink(new)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(msgspec.json.encode(address))
-    os.replace(new, file)
+    replace_file(file, msgspec.json.encode(address))
 
 
 def remove_address(file: str, address: HttpAddress) -> None:
@@ -250,7 +245,7 @@ def _length(head: Head) -> int:
 def _words(path: str) -> tuple[str, ...]:
     """Return the words that the relay has behind its own name."""
     parts = path.split("?", maxsplit=1)[0].strip("/").split("/")
-    if len(parts) not in (2, 3) or parts[0] != "hook":
+    if len(parts) not in (2, 3) or parts[0] != "hook" or parts[-1].startswith("-"):
         raise HttpError(404, "use /hook/DIALECT or /hook/DIALECT/EVENT")
     return ("hook", "--dialect", *parts[1:])
 

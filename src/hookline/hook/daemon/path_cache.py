@@ -1,4 +1,4 @@
-"""Record paths that loaders read; keep their results until one of the paths changes.
+"""Record paths and variables that loaders read; keep their results until one of them changes.
 
 Configuration is searched for in some hundred paths, and which ones depends on the files found. Loaders read
 all of them through their `Disk`, so no path can be forgotten.
@@ -9,7 +9,7 @@ import os
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from hookline.disk import Disk
@@ -41,6 +41,9 @@ class RecordingDisk(Disk):
         self._looks = None
         self._real_paths = {}
         return self._snapshot
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        return RecordedVariables(env, self._snapshot.variables)
 
     def lstat(self, path: str) -> os.stat_result:
         found = self._look(path)
@@ -113,10 +116,30 @@ class RecordingDisk(Disk):
         return real or "/"
 
 
+class RecordedVariables(Mapping[str, str]):
+    """An environment that records which variables were looked up, also by what keeps it after the load."""
+
+    def __init__(self, env: Mapping[str, str], looked_up: dict[str, str | None]) -> None:
+        self._env = env
+        self._looked_up = looked_up
+
+    def __getitem__(self, name: str) -> str:
+        self._looked_up[name] = self._env.get(name)
+        return self._env[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._looked_up.update(self._env)
+        return iter(self._env)
+
+    def __len__(self) -> int:
+        return len(self._env)
+
+
 class PathSnapshot:
-    """The paths that one load read, with their states."""
+    """The paths that one load read, with their states, and the variables, with their values."""
 
     def __init__(self) -> None:
+        self.variables: dict[str, str | None] = {}
         self._there: dict[str, Mark] = {}
         self._missing = MissingPaths()
         self._listed: dict[str, Mark] = {}
@@ -141,6 +164,10 @@ class PathSnapshot:
     def settled(self, now: int | None = None) -> bool:
         """Return True if a change from now on (in nanoseconds) will show."""
         return self._newest < (time.time_ns() if now is None else now) - _TICK
+
+    def is_of(self, env: Mapping[str, str]) -> bool:
+        """Return True if the variables that were looked up are the same in this environment."""
+        return all(env.get(name) == value for name, value in self.variables.items())
 
     def holds(self) -> bool:
         """Return True if no path changed."""
@@ -261,11 +288,11 @@ class PathCache:
         self._most = most
         self._found: OrderedDict[Hashable, tuple[Any, PathSnapshot]] = OrderedDict()
 
-    def get(self, key: Hashable, find: Callable[[Disk], T]) -> T:
-        """Return the result of `find`, cached if possible. It must depend on nothing but the key and the
-        disk."""
+    def get(self, key: Hashable, find: Callable[[Disk], T], env: Mapping[str, str]) -> T:
+        """Return the result of `find`, cached if possible. It must depend on nothing but the key, the disk, and
+        variables of `env` that it looks up through the disk."""
         known = self._found.get(key)
-        if known is not None and known[1].holds():
+        if known is not None and known[1].is_of(env) and known[1].holds():
             self._found.move_to_end(key)
             return known[0]
         disk = RecordingDisk()

@@ -96,10 +96,6 @@ def read_frame(received: bytes) -> tuple[bytes, bytes] | None:
     return (kind, body) if len(body) == length else None
 
 
-def frame_size(body: bytes) -> int:
-    return _FRAME.size + len(body)
-
-
 def read_reply(body: bytes) -> RelayReply:
     reader = _Reader(body)
     found = RelayReply(reader.number(), reader.content(), reader.content(), reader.content())

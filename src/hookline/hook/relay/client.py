@@ -177,7 +177,7 @@ def _call(words: "Sequence[str]") -> "tuple[str, str] | None":
     rest = list(words[1:])
     while rest:
         word = rest.pop(0)
-        if word in ("--dialect", "--config", "--home", "--hooks", "--scope"):
+        if word in ("--dialect", "--config", "--from", "--home", "--hooks", "--scope"):
             if not rest or rest[0].startswith("-"):
                 return None
             value = rest.pop(0)
@@ -186,7 +186,9 @@ def _call(words: "Sequence[str]") -> "tuple[str, str] | None":
             dialect = word.partition("=")[2]
         elif not word.startswith("-"):
             events.append(word)
-        elif not word.startswith(("--config=", "--home=", "--hooks=", "--scope=")) and word != "--strict":
+        elif word != "--strict" and not word.startswith(
+            ("--config=", "--from=", "--home=", "--hooks=", "--scope=")
+        ):
             return None
     return None if dialect is None else (dialect, events[0] if len(events) == 1 else "")
 

@@ -322,8 +322,8 @@ static int is_call(char **words) {
         return 0;
     for (words++; *words != NULL; words++) {
         int dialect = strcmp(*words, "--dialect") == 0;
-        if (dialect || strcmp(*words, "--config") == 0 || strcmp(*words, "--home") == 0 ||
-            strcmp(*words, "--hooks") == 0 || strcmp(*words, "--scope") == 0) {
+        if (dialect || strcmp(*words, "--config") == 0 || strcmp(*words, "--from") == 0 ||
+            strcmp(*words, "--home") == 0 || strcmp(*words, "--hooks") == 0 || strcmp(*words, "--scope") == 0) {
             if (words[1] == NULL || words[1][0] == '-')
                 return 0;
             named = dialect ? words[1] : named;
@@ -332,8 +332,8 @@ static int is_call(char **words) {
             named = *words + sizeof option - 1;
         } else if ((*words)[0] != '-') {
             event = event == NULL ? *words : "";
-        } else if (!starts(*words, "--config=") && !starts(*words, "--home=") &&
-                   !starts(*words, "--hooks=") && !starts(*words, "--scope=") &&
+        } else if (!starts(*words, "--config=") && !starts(*words, "--from=") &&
+                   !starts(*words, "--home=") && !starts(*words, "--hooks=") && !starts(*words, "--scope=") &&
                    strcmp(*words, "--strict") != 0) {
             return 0;
         }

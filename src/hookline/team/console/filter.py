@@ -210,8 +210,3 @@ def _seconds(name: str, text: str) -> float:
     except (ValueError, OverflowError):
         shown = one_line(text, 40)
         raise BadAddressError(f"{name}={shown} is not a time such as 2026-01-31T14:00.") from None
-
-
-def local_time(at: float) -> str:
-    """Write a time as addresses have it."""
-    return time.strftime(_TIME, time.localtime(at))

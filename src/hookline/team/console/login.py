@@ -9,6 +9,7 @@ from html import escape
 from typing import Final
 
 from hookline.config.console_address import login_file
+from hookline.trust.store import replace_file
 
 #: Logins that are remembered; the oldest is forgotten.
 _MOST: Final = 100
@@ -64,16 +65,7 @@ class Logins:
         name, so that the token is in no list of processes.
         """
         self._token = secrets.token_urlsafe(32)
-        new = f"{self.file}.new"
-        _remove(new)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        try:
-            with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
-                file.write(_PAGE.format(link=escape(self.link)))
-            os.replace(new, self.file)
-        except OSError:
-            _remove(new)
-            raise
+        replace_file(self.file, _PAGE.format(link=escape(self.link)).encode())
 
     def close(self) -> None:
         _remove(self.file)

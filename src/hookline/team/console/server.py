@@ -2,15 +2,13 @@
 
 import asyncio
 import errno
-import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Generator, Sequence
-from contextlib import contextmanager
+import ssl
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
-import uvicorn
 from msgspec import Struct
 
 from hookline.config.console_address import login_file
@@ -23,11 +21,14 @@ from hookline.team.console.pages import Pages
 from hookline.team.console.ports import Ports
 from hookline.team.console.queries import Queries
 from hookline.team.console.source import RunSource
+from hookline.team.http_server import BoundedServer, ConnectionBounds
 
 #: H, O, O, K on the keys of a telephone.
 PORT: Final = 4665
 LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 128
+#: More than the browsers of one user open.
+_BOUNDS: Final = ConnectionBounds(connections=256, receive=5.0, drain=2)
 
 #: Work to do while the console runs.
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -146,12 +147,14 @@ def _hosts(settings: ConsoleSettings, port: int) -> frozenset[str]:
     return frozenset(names | ({name.rpartition(":")[0] for name in names} if port == usual else set()))
 
 
-class _Server(uvicorn.Server):
-    """A uvicorn server without signal handlers: ours end the streams first, then let the process end."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
+def _tls(settings: ConsoleSettings) -> ssl.SSLContext | None:
+    """Return what the server needs for TLS. Raises OSError."""
+    if not settings.secure:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    # Without a password an encrypted key would ask at the terminal.
+    context.load_cert_chain(settings.cert, settings.key, password=lambda: "")
+    return context
 
 
 def _logins(settings: ConsoleSettings, address: str, port: int, ports: Ports) -> Logins:
@@ -182,16 +185,8 @@ async def _serve(
     index = Index(os.path.join(settings.directory, "index.sqlite"), sources, ports.say)
     pages = Pages(index, Queries(index), ports, settings.machine)
     guard = SecurityMiddleware(pages.app(), logins, _hosts(settings, port), secure=settings.secure)
-    config = uvicorn.Config(
-        guard, log_config=None, access_log=False, server_header=False, lifespan="off", ws="none",
-        proxy_headers=False, loop="asyncio",
-        timeout_graceful_shutdown=2, ssl_certfile=settings.cert or None, ssl_keyfile=settings.key or None,
-    )  # fmt: skip
-    # Otherwise anyone who reaches the port could fill the terminal with errors of their requests.
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL + 1)
     try:
-        server = _Server(config)
-        config.load()
+        server = BoundedServer(guard, _BOUNDS, _tls(settings))
     except OSError as problem:
         logins.close()
         raise ConsoleError(

@@ -112,10 +112,6 @@ class Fleet:
         #: The permission that the server denies; it does not answer such requests.
         self.denied = ""
 
-    @property
-    def connected(self) -> bool:
-        return bool(self.client.is_connected)
-
     async def until_lost(self) -> None:
         """Wait until the connection ends, then raise FleetError: sooner than each request would notice."""
         await self.lost.wait()

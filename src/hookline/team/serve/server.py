@@ -1,26 +1,19 @@
-"""Run the application on uvicorn, with limits that uvicorn lacks and a shutdown that lets decisions finish.
+"""Open the server's socket, and serve decisions until a signal ends it: those under way are finished.
 
 Imported by `hookline serve` alone: uvicorn comes with the extra `serve`.
 """
 
 import asyncio
-import contextlib
 import signal
 import socket
 import ssl
-from collections.abc import Callable, Generator
-from functools import partial
-from time import perf_counter
-from typing import Any
+from collections.abc import Callable
 
-import uvicorn
 from msgspec import Struct
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from hookline.team.http_server import BoundedServer, ConnectionBounds
 from hookline.team.serve.app import ARRIVED, DecisionApp, ServerLimits
 
-#: Bytes of request line and headers.
-_MOST_HEAD = 16 * 1024
 #: Shutdown grace period, in seconds.
 _DRAIN_SECONDS = 10
 
@@ -35,111 +28,14 @@ class Listening(Struct, frozen=True):
     share_port: bool = False
 
 
-class BoundedProtocol(H11Protocol):
-    """A connection, one of a limited number, that must send its request in time."""
+def decision_server(app: DecisionApp, listening: Listening, limits: ServerLimits) -> BoundedServer:
+    """Make the server of the application, which counts what the server refuses."""
 
-    def __init__(
-        self, *args: Any, bounds: ServerLimits, refused: Callable[[str], None], **options: Any
-    ) -> None:
-        super().__init__(*args, **options)
-        self._bounds = bounds
-        self._refused = refused
-        self._until: asyncio.TimerHandle | None = None
-        self._arrived = perf_counter()
+    def refused(why: str) -> None:
+        app.counts.refused[why] += 1
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] as uvicorn
-        super().connection_made(transport)
-        if len(self.connections) > self._bounds.connections:
-            self._refused("connections")
-            transport.abort()
-            return
-        self._expect()
-
-    def data_received(self, data: bytes) -> None:
-        if self._until is None:
-            self._expect()
-            self._arrived = perf_counter()
-        super().data_received(data)
-        scope: Any = self.scope  # uvicorn sets it with the first request
-        if scope is not None:
-            # Before the application has begun with it.
-            scope.setdefault(ARRIVED, self._arrived)
-        cycle: Any = self.cycle  # uvicorn sets it with the first request
-        if cycle is not None and not cycle.response_complete and not cycle.more_body:
-            self._received()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._received()
-        super().connection_lost(exc)
-
-    def _expect(self) -> None:
-        self._until = self.loop.call_later(self._bounds.receive, self._too_slow)
-
-    def _received(self) -> None:
-        if self._until is not None:
-            self._until.cancel()
-            self._until = None
-
-    def _too_slow(self) -> None:
-        self._until = None
-        if not self.transport.is_closing():
-            self._refused("slow")
-            self.transport.abort()
-
-
-class DecisionServer(uvicorn.Server):
-    """A uvicorn server with a time limit for TLS handshakes; the caller handles signals."""
-
-    def __init__(self, app: DecisionApp, listening: Listening, bounds: ServerLimits) -> None:
-        def refused(why: str) -> None:
-            app.counts.refused[why] += 1
-
-        self._bounds = bounds
-        self._listening = listening
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=partial(BoundedProtocol, bounds=bounds, refused=refused),  # pyright: ignore[reportArgumentType] made as a class is
-                ws="none",
-                lifespan="off",
-                interface="asgi3",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                h11_max_incomplete_event_size=_MOST_HEAD,
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=_DRAIN_SECONDS,
-                backlog=1024,
-            )
-        )
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does, but drop connections whose handshake never finishes."""
-        await self.lifespan.startup()
-        protocol = partial(
-            self.config.http_protocol_class,
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
-        )
-        loop, tls = asyncio.get_running_loop(), self._listening.tls
-        self.servers = [
-            await loop.create_server(
-                protocol,  # pyright: ignore[reportArgumentType] a class of uvicorn's
-                sock=each,
-                ssl=tls,
-                backlog=self.config.backlog,
-                ssl_handshake_timeout=None if tls is None else self._bounds.receive,
-            )
-            for each in sockets or ()
-        ]
-        self.started = True
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        yield
+    bounds = ConnectionBounds(limits.connections, limits.receive, _DRAIN_SECONDS, refused, ARRIVED)
+    return BoundedServer(app, bounds, listening.tls)
 
 
 def open_socket(listening: Listening) -> socket.socket:
@@ -160,7 +56,7 @@ def open_socket(listening: Listening) -> socket.socket:
 
 
 async def serve(
-    server: DecisionServer,
+    server: BoundedServer,
     listener: socket.socket,
     started: Callable[[], None],
     reload: Callable[[], None],

@@ -5,7 +5,6 @@ import asyncio
 import os
 import re
 import time
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,11 +14,8 @@ from hookline.cli.requests import RequestError
 from hookline.config.home import Home, home_of_call, projects_here
 from hookline.hook.daemon.directory import DirectoryError, open_directory
 from hookline.hook.daemon.server import Daemon, DaemonSettings, DaemonStatus
-from hookline.hook.daemon.start import LogFile, ask, start
+from hookline.hook.daemon.start import SWITCH, LogFile, ask, start
 from hookline.model.safe_text import printable
-
-if TYPE_CHECKING:
-    pass
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 #: Seconds until a daemon that was started must answer.
@@ -51,7 +47,7 @@ def _status(args: argparse.Namespace) -> int:
     if args.json:
         show(msgspec.json.encode(found).decode(), as_json=True)
     else:
-        show(as_text(found, LogFile(os.environ).path))
+        show(as_text(found))
         if found is not None and (other := other_home(found, os.environ["HOME"])) is not None:
             note(printable(f"hookline daemon: {other}; `hookline daemon stop` ends it"))
     return ExitStatus.OK if found is not None else ExitStatus.PROBLEM
@@ -147,7 +143,14 @@ def other_home(status: DaemonStatus, home: str) -> str | None:
     )
 
 
-def as_text(status: DaemonStatus | None, log: str) -> str:
+def warn_of_other_home() -> None:
+    """Say in one line that the daemon which agents reach serves another home directory, if it does."""
+    status = running(None) if os.environ.get(SWITCH) != "off" else None
+    if status is not None and (other := other_home(status, os.environ.get("HOME", ""))) is not None:
+        note(printable(f"hookline: {other}; `hookline daemon stop` ends it"))
+
+
+def as_text(status: DaemonStatus | None) -> str:
     if status is None:
         return (
             "daemon not running: each call starts a new process\n"
@@ -162,7 +165,7 @@ def as_text(status: DaemonStatus | None, log: str) -> str:
         f"  sessions  {status.sessions:,} remembered",
         f"  ends      after {status.idle_seconds:.0f} s without a call",
         f"  home      {status.home}",
-        f"  log       {log}",
+        f"  log       {LogFile({'HOME': status.home}).path}",
     ]
     if status.http is not None:
         lines.append(f"  http      {status.http}")

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import __version__
@@ -15,6 +14,7 @@ from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, CallingAgent
 from hookline.cli.commands.daemon.run import other_home, running
 from hookline.cli.commands.hook.entries import GONE, faster, moved_program, moved_text, pinned_program
+from hookline.config.commands import HookArguments, read_hook_words
 from hookline.config.install.self_calls import hookline_arguments, moved_entry, plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent
@@ -34,20 +34,12 @@ from hookline.shell import HOLE
 if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
     from hookline.engine.session import Session
+    from hookline.hook.daemon.server import DaemonStatus
 
 CODE: Final = "wrong-call"
 #: The name of Hookline's own agent for people.
 OWN_AGENT: Final = "hookline agent"
-_OPTIONS: Final = ("--dialect", "--config", "--home", "--hooks", "--scope", "--print-config", "--strict")
 _RELAY: Final = "hookline-relay"
-
-
-class _Call(Struct, frozen=True):
-    """A call of `hookline hook` in an entry."""
-
-    dialect: str | None = None
-    events: tuple[str, ...] = ()
-    unknown: str | None = None
 
 
 def calls(commands: Sequence[str]) -> CheckFunction:
@@ -99,7 +91,8 @@ def asking_agents(
 
 def _asks_own_alone(words: Sequence[str]) -> bool:
     """Return True if an entry asks Hookline's own hooks, and none that were written for other agents."""
-    return "--hooks own" in " ".join(words).replace("--hooks=", "--hooks ")
+    call = read_hook_words(words[1:]) if words[:1] == ("hook",) else ""
+    return not isinstance(call, str) and call.hooks == "own"
 
 
 def _moved(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
@@ -209,17 +202,19 @@ def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], context: C
         return (
             f"this entry always fails and judges nothing: hookline has no command {words[0][:100]!r}{meant}"
         )
-    wrong = _misunderstood(_call(words[1:]), hook, context) if words[0] == "hook" else None
+    wrong = _misunderstood(read_hook_words(words[1:]), hook, context) if words[0] == "hook" else None
     return None if wrong is None else f"this entry always fails, so every call is denied: {wrong}"
 
 
-def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None:
-    if call.unknown is not None:
-        return f"hookline hook has no option {call.unknown[:100]!r}"
+def _misunderstood(call: HookArguments | str, hook: Hook, context: CheckContext) -> str | None:
+    if isinstance(call, str):
+        return call
     if call.dialect is None:
         return "it does not say which agent calls"
     try:
         named = context.loader.dialect(call.dialect)
+        if call.source is not None:
+            context.loader.dialect(call.source)
         event = event_named(named, call.events[0]) if call.events else None
     except (UnknownDialectError, CallError) as problem:
         return str(problem)
@@ -227,7 +222,7 @@ def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None
 
 
 def _of_another(
-    call: _Call, named: Dialect, hook: Hook, caller: Dialect, event: DialectEvent | None
+    call: HookArguments, named: Dialect, hook: Hook, caller: Dialect, event: DialectEvent | None
 ) -> str | None:
     """Return an error for arguments that would be right in another entry."""
     # Some agents can be set to use another's format, and every host may use Hookline's own.
@@ -238,26 +233,6 @@ def _of_another(
     if len(call.events) > 1 or event.name != hook.policy.event_name:
         return f"it is at {hook.policy.event_name} and says {' '.join(call.events)[:100]}"
     return None
-
-
-def _call(words: Sequence[str]) -> _Call:
-    events: list[str] = []
-    dialect = None
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if not word.startswith("-"):
-            events.append(word)
-            continue
-        name, given, value = word.partition("=")
-        meant = [option for option in _OPTIONS if option.startswith(name) and len(name) > 2]
-        if len(meant) != 1:
-            return _Call(unknown=name)
-        if meant[0] == "--strict":
-            continue
-        value = value if given else rest.pop(0) if rest else ""
-        dialect = value if meant[0] == "--dialect" else dialect
-    return _Call(dialect, tuple(events))
 
 
 def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
@@ -274,9 +249,17 @@ def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             said.add(hook.where.file)
             message = "each call starts Hookline anew; the relay beside it answers in milliseconds"
             yield about(hook, "info", "slow-call", message, "command", fix=f"hookline install {hook.dialect}")
-    if relays:
-        yield from _reached(context)
-    elif any(hook.durable for hook in loaded.hooks) and running(None) is None:
+    status = running(None)
+    # Where it is switched off, one that runs for another home is of no concern.
+    other = None
+    if status is not None and context.env.get(SWITCH) != "off":
+        other = other_home(status, context.env.get("HOME", ""))
+    if other is not None:
+        fix = "hookline daemon stop; the next call of an agent starts one that serves it"
+        yield Diagnostic("warning", "other-home", other, Where(default_directory()), fix=fix)
+    elif relays:
+        yield from _reached(context, status)
+    elif any(hook.durable for hook in loaded.hooks) and status is None:
         message = (
             "no daemon is running, and nothing here starts one: what durable hooks leave behind when their agent "
             "ends waits for the next Hookline process"
@@ -285,7 +268,7 @@ def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         yield Diagnostic("info", "no-daemon", message, Where(default_directory()), fix=fix)
 
 
-def _reached(context: CheckContext) -> Iterator[Diagnostic]:
+def _reached(context: CheckContext, status: "DaemonStatus | None") -> Iterator[Diagnostic]:
     place = Where(default_directory())
     try:
         open_directory().close()
@@ -294,17 +277,12 @@ def _reached(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"relays cannot reach a daemon: {problem}; each call starts Hookline anew"
             yield Diagnostic("warning", "no-daemon", message, place, fix="remove it, or chmod 700 it")
             return
-    # Where it is switched off, one that runs for another home is of no concern.
     off = context.env.get(SWITCH) == "off"
-    status = None if off else running(None)
-    if status is None:
+    if off or status is None:
         message = "no daemon is running; the next call of an agent starts one"
         if off:
             message = f"{SWITCH}=off keeps calls from using a daemon: they are slow"
         yield Diagnostic("info", "no-daemon", message, place, fix="hookline daemon start")
-    elif (other := other_home(status, context.env.get("HOME", ""))) is not None:
-        fix = "hookline daemon stop; the next call of an agent starts one that serves it"
-        yield Diagnostic("warning", "other-home", other, place, fix=fix)
     elif status.version != __version__:
         message = f"the daemon is of version {status.version}, and this is {__version__}"
         yield Diagnostic("info", "old-daemon", message, place, fix="hookline daemon stop")

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hookline.cli.main import add_home_option, add_strict_option, command_parser
+from hookline.cli.main import HOME_HELP, STRICT_HELP, command_parser
 from hookline.cli.output import ExitStatus, note
+from hookline.config.commands import HOOK_OPTIONS
 
 if TYPE_CHECKING:
     import argparse
@@ -23,30 +24,30 @@ _EPILOG = """examples:
 
 exit status: what the agent expects of a hook; 2 as well when Hookline cannot read the call"""
 
+_HELP = {
+    "--dialect": "the agent that calls",
+    "--config": "run exactly the hooks of these files (repeatable)",
+    "--from": "whose files they are, if their paths do not say",
+    "--hooks": "which hooks answer: Hookline's own, or also those written for other agents (all: the default)",
+    "--scope": "whose file has this entry, for an agent that runs equal entries twice",
+    "--home": HOME_HELP,
+    "--strict": STRICT_HELP,
+    "--print-config": "print the entries for this agent's own file",
+}
+
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "hook", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="EVENT", help="the agent's own name of the event")
-    parser.add_argument("--dialect", metavar="NAME", help="the agent that calls")
-    parser.add_argument(
-        "--config", action="append", metavar="FILE", help="run exactly the hooks of these files (repeatable)"
-    )
-    parser.add_argument(
-        "--from", dest="source", metavar="NAME", help="whose files they are, if their paths do not say"
-    )
-    parser.add_argument(
-        "--hooks",
-        choices=("own", "all"),
-        help="which hooks answer: Hookline's own, or also those written for other agents (all: the default)",
-    )
-    parser.add_argument(
-        "--scope",
-        metavar="NAME",
-        help="whose file has this entry, for an agent that runs equal entries twice",
-    )
-    add_home_option(parser)
-    add_strict_option(parser)
-    parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
+    for name, option in HOOK_OPTIONS.items():
+        facts: dict[str, Any] = {"dest": option.field, "help": _HELP[name]}
+        if not option.value:
+            facts["action"] = "store_true"
+        elif option.choices:
+            facts["choices"] = option.choices
+        else:
+            facts |= {"metavar": option.value, "action": "append" if option.repeatable else "store"}
+        parser.add_argument(name, **facts)
     _block_when_misused(parser)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,8 @@ from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
 
 if TYPE_CHECKING:
+    from hookline.config.commands import HookArguments
     from hookline.config.engine import Engine
-    from hookline.dialects.entries import HookSelection
 
 #: Set by a relay that found no daemon: why, and the directory it looked in if that is not the usual one.
 RELAY = "HOOKLINE_RELAY"
@@ -29,21 +28,9 @@ RELAY = "HOOKLINE_RELAY"
 _DRAIN_SECONDS = 5.0
 
 
-def answer_stdin(
-    dialect: str | None,
-    words: Sequence[str],
-    files: Sequence[str] | None,
-    source: str | None = None,
-    *,
-    strict: bool = False,
-    home: str | None = None,
-    hooks: "HookSelection" = "all",
-    scope: str = "",
-) -> int:
-    """Read, answer, and return the exit status, which is the agent's own for the answer.
-
-    `source` is the dialect of the files, if their paths do not say it.
-    """
+def answer_stdin(arguments: "HookArguments") -> int:
+    """Read, answer, and return the exit status, which is the agent's own for the answer."""
+    dialect, words = arguments.dialect, arguments.events
     if dialect is None:
         note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
         return BLOCKED
@@ -51,11 +38,11 @@ def answer_stdin(
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
     relay = os.environ.pop(RELAY, "")
-    homeless = _find_home(dialect, home)
+    homeless = _find_home(dialect, arguments.home)
     # An agent reads the answer and the errors: nobody but a person has them written to a terminal.
     by_hand = os.isatty(1) or os.isatty(2)
     engine = command_engine(caller=dialect, origin="hand" if by_hand else "", from_agent=True)
-    wrong = _unusable(engine, files, source) if files else None
+    wrong = _unusable(engine, arguments) if arguments.files else None
     if wrong is not None:
         note(one_line(f"hookline hook: {wrong}", 500))
         return FAILED if words and _only_observes(dialect, words[0]) else BLOCKED
@@ -65,10 +52,11 @@ def answer_stdin(
         engine,
         dialect,
         event,
-        files,
-        strict=strict,
-        hooks=hooks,
-        scope=scope,
+        arguments.files or None,
+        source=arguments.source,
+        strict=arguments.strict,
+        hooks=arguments.hooks or "all",
+        scope=arguments.scope,
         by_hand=by_hand,
         started=lambda: began,
         pid=os.getpid(),
@@ -89,12 +77,12 @@ def answer_stdin(
     return status
 
 
-def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> str | None:
+def _unusable(engine: "Engine", arguments: "HookArguments") -> str | None:
     """Return why the files cannot be used; None if they can."""
     try:
-        require_files(engine, files)
-        if source is not None:
-            engine.loader.name_files(files, source)
+        require_files(engine, arguments.files)
+        if arguments.source is not None:
+            engine.loader.dialect(arguments.source)
     except HooklineError as problem:
         return str(problem)
     return None

@@ -1,9 +1,10 @@
 """Answer a call of another agent, or print the entries that make it call Hookline."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import ExitStatus, note, show
+from hookline.config.commands import HOOK_OPTIONS, HookArguments
 
 if TYPE_CHECKING:
     import argparse
@@ -17,15 +18,19 @@ def run(args: "argparse.Namespace") -> int:
     try:
         from hookline.cli.commands.hook.answer_stdin import answer_stdin
 
-        return answer_stdin(
-            args.dialect, args.words, args.config, args.source,
-            strict=args.strict, home=args.home, hooks=args.hooks or "all", scope=args.scope or "",
-        )  # fmt: skip
+        return answer_stdin(arguments_of(args))
     except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, even on import, a guard must still block
         from hookline.model.safe_text import one_line
 
         note(one_line(f"hookline hook: broke: {type(problem).__name__}: {problem}", 500))
         return ExitStatus.BLOCKED
+
+
+def arguments_of(args: "argparse.Namespace") -> HookArguments:
+    """Return the arguments that the command line has parsed."""
+    given: dict[str, Any] = {option.field: getattr(args, option.field) for option in HOOK_OPTIONS.values()}
+    given |= {"files": tuple(args.files or ()), "events": tuple(args.words)}
+    return HookArguments(**{name: each for name, each in given.items() if each is not None})
 
 
 def _print_entries(name: str, events: Sequence[str], hooks: "HookSelection") -> ExitStatus:

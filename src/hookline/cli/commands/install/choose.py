@@ -10,6 +10,7 @@ from hookline.checks.commands.shell_detours import detours
 from hookline.cli.commands.guard.files import file_for
 from hookline.cli.engines import inspection_engine
 from hookline.cli.output import show
+from hookline.cli.requests import answer_to
 from hookline.cli.text import count_of, with_tilde
 from hookline.config.install import files
 from hookline.config.install.plan import installed_entries
@@ -147,14 +148,3 @@ def offer_actions(args: argparse.Namespace, site: Site) -> None:
 
 def at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def answer_to(question: str) -> str:
-    """Ask at the terminal; return the answer in lower case."""
-    import termios
-
-    # Text typed before the question is not an answer to it.
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    sys.stdout.write(question)
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower()

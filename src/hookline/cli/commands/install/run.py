@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from hookline.cli.commands.hook.entries import faster, hook_calls, pinned_program
 from hookline.cli.commands.install.choose import (
-    answer_to,
     at_terminal,
     choose,
     offer_actions,
@@ -23,7 +22,7 @@ from hookline.cli.commands.install.report import AgentDocument, InstallDocument,
 from hookline.cli.describe import OFFER, lacks_guards
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
-from hookline.cli.requests import RequestError
+from hookline.cli.requests import RequestError, answer_to
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.install.plan import (
@@ -92,6 +91,10 @@ def run(args: argparse.Namespace) -> ExitStatus:
     status = settle(found, args, records, "install", Promise(choice.hooks, choice.if_missing, tuple(brought)))
     if status != ExitStatus.OK or args.json:
         return status
+    if not args.no_relay:
+        from hookline.cli.commands.daemon.run import warn_of_other_home
+
+        warn_of_other_home()
     offer_actions(args, site)
     if at_terminal() and lacks_guards(Engine().load(site.project).hooks):
         show(f"\n{OFFER}")

@@ -47,7 +47,7 @@ async def run(args: argparse.Namespace) -> int:
     tls, tokens = access.tls(), access.tokens()
     say = log_lines(args.log, _CALLER)
     try:
-        from hookline.team.serve.server import DecisionServer, Listening, open_socket, serve
+        from hookline.team.serve.server import Listening, decision_server, open_socket, serve
     except ModuleNotFoundError as missing:
         from hookline.extras import how_to_add
 
@@ -72,7 +72,7 @@ async def run(args: argparse.Namespace) -> int:
         if isinstance(engine.observer, ServerObserver):
             engine.observer.watch_server(lambda: (app.waiting, app.under_way, app.counts.refused))
         started = partial(_started, args, access, decider, listener.getsockname()[1])
-        server = DecisionServer(app, listening, bounds)
+        server = decision_server(app, listening, bounds)
 
         def reload() -> None:
             _reload(decider, args, say)

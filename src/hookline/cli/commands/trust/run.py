@@ -14,7 +14,7 @@ from hookline.cli.commands.trust.report import (
 )
 from hookline.cli.engines import inspection_engine, report_diagnostics, working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
-from hookline.cli.requests import RequestError
+from hookline.cli.requests import RequestError, answer_to
 from hookline.cli.text import count_of, json_lines, table, terminal_width, with_tilde
 from hookline.model.safe_text import one_line
 from hookline.trust.comparison import difference
@@ -86,7 +86,7 @@ def _ask(found: Review) -> ExitStatus:
     what = " and ".join(parts).capitalize()
     question = f"\n{what}? [y]es, [n]o{', [d]ifference' if changed else ''}: "
     while True:
-        answer = _answer(question)
+        answer = answer_to(question)
         if changed and answer in ("d", "diff", "difference"):
             show(_difference(found))
             continue
@@ -96,16 +96,6 @@ def _ask(found: Review) -> ExitStatus:
             return ExitStatus.OK
         show("nothing was trusted")
         return ExitStatus.PROBLEM
-
-
-def _answer(question: str) -> str:
-    """Read the answer; text typed before the question is not an answer to it."""
-    import termios
-
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    sys.stdout.write(question)
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower()
 
 
 def _accept_named(found: Review, given: str) -> ExitStatus:
