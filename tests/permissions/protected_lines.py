@@ -211,6 +211,20 @@ rm -rf "${PWD}"
 rm -rf ~
 wget -P .claude http://localhost/settings.json
 cd $(echo .claude) && cp /tmp/x settings.json
+env --chdir=.claude cp /tmp/x settings.json
+env -C.claude cp /tmp/x settings.json
+make --directory=.hookline clean
+uv --directory .claude run rm settings.json
+pnpm --dir .claude exec rm settings.json
+npm --prefix .claude exec rm settings.json
+parallel --workdir .claude rm ::: settings.json
+sudo -D .claude rm settings.json
+systemd-run --user -p WorkingDirectory=.claude rm settings.json
+nsenter --wdns=.claude rm settings.json
+start-stop-daemon --start --chdir .claude --exec /bin/rm -- settings.json
+just --working-directory .hookline -f x clean
+bwrap --chdir .claude rm settings.json
+CDPATH=.claude; cd agents; rm ../settings.json
 """.strip().split("\n")
 
 HERE_DOCUMENTS = [
@@ -327,6 +341,10 @@ sed -i s/a/b/ src/a.py
 for f in src/*.py; do sed -i s/a/b/ $f; done
 npm install && npm test
 make build > log.txt 2>&1
+make -C web build && rm src/a.py
+env -C build make && cat .hookline/hooks.toml
+git -C .hookline log
+cd src && cd - && rm build/out.txt
 python3 -c 'print(1)'
 node build.js > out.js
 git push origin main

@@ -12,7 +12,7 @@ from hookline.actions.action import BY_NAMES, Action, PathContext
 from hookline.actions.kinds import FURTHER, KIND_OF, KINDS, PATH_ARGUMENTS, RULE_KINDS, tools_of_rule
 from hookline.matching.file_rules import FileArgument
 from hookline.matching.patterns import Patterns
-from hookline.matching.shell_rules import ShellArgument, directories_of
+from hookline.matching.shell_rules import ShellArgument, places_of
 from hookline.matching.tool_rules import ToolRule, covers, judge_from, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
@@ -359,7 +359,7 @@ def _together(
         return ()
     used: dict[int, PermissionRule] = {}
     commands = about[0][1].literal_commands(facts.tool_input)
-    bases = directories_of(commands, roots)
+    bases = places_of(commands, roots)
     for command in commands:
         rule = next((rule for rule, argument in about if argument.covers_command(command, bases)), None)
         if rule is None:

@@ -25,6 +25,7 @@ from hookline.dialects.registry import standard_dialects
 from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.safe_text import translated
 from hookline.shell import HOLE, ShellReading, base_name
+from hookline.shell.directories import BACK, MOST_DIRECTORIES, reached
 from hookline.shell.files import CommandFiles, files_of, found_by_find, is_reader, runs_standard_input
 from hookline.shell.placeholders import Words, without_version
 from hookline.trust.project import is_inside
@@ -54,10 +55,9 @@ _ALONE = r"(?<![^\s;&|(=]){}(?=[\s;&|)/]|$)"
 #: Further words of a line, and further patterns, are judged by their text alone.
 _MOST_FOLLOWED = 1500
 _MOST_PATTERNS = 64
-#: Files that are read for one pattern, names in a directory, directories that a line enters.
+#: Files that are read for one pattern, names in a directory.
 _MOST_MATCHES, _MOST_ENTRIES = 200, 20_000
 _MOST_NAMES = 1000
-_MOST_DIRECTORIES = 16
 _LONGEST_WORD = 4096
 
 
@@ -81,7 +81,7 @@ class ProtectedLine:
         """Return the first protected file that the line certainly writes; None where it shows none."""
         if reading.uncertain is not None and (hit := self.hit_in(self.line)):
             return hit
-        if self._follow_cd(reading) and not all(is_reader(each.words) for each in reading.commands):
+        if self._follow_directories(reading) and not all(is_reader(each.words) for each in reading.commands):
             hit = self.hit_in(self.line)
             if hit is not None:
                 return hit
@@ -185,26 +185,23 @@ class ProtectedLine:
                 return None
         return hit
 
-    def _follow_cd(self, reading: ShellReading) -> bool:
+    def _follow_directories(self, reading: ShellReading) -> bool:
         """Add every directory that the line may have entered by now; the order and the failures of cd are
         ignored.
 
-        Returns True if it enters one that only the shell knows.
+        Returns True if it enters one that only the shell knows, or too many.
         """
         hidden = False
-        for command in reading.commands:
-            words = command.words
-            targets = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-C"]
-            if base_name(words[0]) in {"cd", "pushd"}:
-                targets += [word for word in words[1:] if word[:1] not in {"-", "+"}][:1] or ["~"]
-            for target in targets:
-                if HOLE in target:
-                    hidden = True
-                    continue
-                entered = [whole_path(target, each, self._home) for each in self._directories]
-                added = [each for each in entered if each not in self._directories]
-                self._directories += added[: max(0, _MOST_DIRECTORIES - len(self._directories))]
-        return hidden
+
+        def whole(word: str, directory: str) -> str | None:
+            nonlocal hidden
+            hidden = hidden or HOLE in word or word == BACK
+            return None if HOLE in word or word == BACK else whole_path(word, directory, self._home)
+
+        found = reached(reading.commands, self._directories, whole)
+        searches = "CDPATH" in self.line and any(one.does("enters") for one in reading.commands)
+        self._directories = found[:MOST_DIRECTORIES]
+        return hidden or searches or len(found) > MOST_DIRECTORIES
 
     def _hit(self, word: str, whole: bool = False) -> ProtectedWrite | None:
         directories = () if HOLE in word else self._directories

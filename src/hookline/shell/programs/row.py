@@ -43,6 +43,7 @@ WAYS = {
     "decodes": "turns text into other text, as a name that is not to be seen",
     "deletes": "deletes its files",
     "edits": "changes text",
+    "evaluates": "runs what it is given in the shell that runs the line",
     "enters": "goes to another directory, with the whole shell",
     "filters": "writes files that its options and its script name",
     "keeps": "keeps text for later commands",
@@ -159,7 +160,7 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     command: int | None = None
     #: The operands from `command` on are one line of shell, joined by blanks.
     joined: bool = False
-    #: Options with the directory in which it runs the command.
+    #: Options with the directory in which it runs the command; `-p=NAME=` where the value begins with NAME=.
     chdir: Words = ()
     #: NAME=value may come before the command.
     assigns: bool = False
