@@ -188,6 +188,11 @@ pip3.11 uninstall hookline
 sudo pip uninstall 'hookline[tui]' -y
 python3 -m pip uninstall -y hookline
 pipx uninstall hookline
+python -m pipx uninstall hookline
+python3 -m uv tool uninstall hookline
+python3 -mpoetry remove hookline
+pipenv uninstall hookline
+brew rm hookline
 uv tool uninstall hookline
 uv pip uninstall hookline
 poetry remove hookline
@@ -211,6 +216,25 @@ rm -rf "${PWD}"
 rm -rf ~
 wget -P .claude http://localhost/settings.json
 cd $(echo .claude) && cp /tmp/x settings.json
+hookline agent --no-hooks -p x --mode bypass
+hookline agent --trust -p x
+hookline fire --trust PreToolUse
+hookline daemon stop
+python3 -m hookline agent --no-hooks
+HOME=/tmp/x claude -p x
+HOOKLINE_HOOK_DEPTH=9 claude -p x
+env CODEX_HOME=/tmp/x codex exec x
+export HOME=/tmp/x; npx gemini -p x
+env -u CLAUDE_CONFIG_DIR claude -p x
+HOME=/tmp/x hookline agent -p x
+fd -H settings.json . -X rm
+fd -uHx rm
+fd --hidden -e json -x sed -i s/a/b/
+fd . .claude -x rm {}
+fd agent.yaml --exec rm {}
+fdfind -H '^settings' | xargs rm
+bfs . -name settings.json -exec rm {} +
+bfs . -name settings.json -delete
 env --chdir=.claude cp /tmp/x settings.json
 env -C.claude cp /tmp/x settings.json
 make --directory=.hookline clean
@@ -292,6 +316,13 @@ find . -name hooks.toml
 find . -name '*.pyc' -delete
 find . -name node_modules -exec rm -rf {} +
 find . -name '*.py' | xargs grep foo
+fd settings.json -x rm
+fd -H settings.json -x cat
+fd -H '\.pyc$' -X rm
+fd -e py -x sed -i s/a/b/
+fd -H settings.json
+bfs . -name '*.pyc' -delete
+bfs . -name settings.json
 find src -type f -delete
 find . -name hooks.toml -exec cat {} \;
 test -f .hookline/hooks.toml && echo there
@@ -325,6 +356,8 @@ rm -rf build/* dist
 rm src/a.py harmless/x
 pip install hookline
 pip uninstall -y requests
+python3 -m pip install hookline
+poetry remove requests
 uv tool list | grep hookline
 rm *.md
 rm -rf /tmp/x
@@ -359,6 +392,12 @@ rm -rf .claude/worktrees/old
 touch ~/.claude/plans/plan.md
 echo x > .claude/worktrees/one/src/a.py
 hookline doctor
+HOME=/tmp/x hookline doctor
+HOOKLINE_MODEL=demo hookline agent -p x
+claude -p 'what is in $HOME'
+HOME=/tmp/x python3 -m pytest
+hookline daemon status
+hookline fire PreToolUse Bash
 hookline list
 hookline trust --list
 hookline guard list

@@ -115,7 +115,8 @@ class Table:
                 made = int(value)
             case (
                 "quiet" | "instead" | "stays" | "besides" | "unread" | "loose"
-                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by"
+                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by" | "hidden"
+                | "removes"
             ):  # fmt: skip
                 made = tuple(filter(None, value.split(",")))
             case "plain" | "near":

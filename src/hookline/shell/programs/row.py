@@ -127,6 +127,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     instead: Words = ()
     #: A directory always means all in it.
     whole: bool = False
+    #: Of one that lists: the options with which it finds names that begin with a dot. None: it always does.
+    hidden: Words | None = None
     #: The operand that is used when there is none.
     default: str = ""
     #: It runs a command, which the reading also lists.
@@ -146,10 +148,15 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     recipes_by: Words = ()
     #: The file in its directory whose scripts its sub-commands run.
     package: str = ""
+    #: A module of Python by its name: `python -m pip` is pip.
+    module: bool = False
     #: The hooks of a repository that it runs.
     hooks: Words = ()
     #: Not every installation of its program has it: an alias may have its name.
     optional: bool = False
+
+    #: The sub-commands and options with which it removes packages.
+    removes: Words = ()
 
     # Programs that it runs
 
