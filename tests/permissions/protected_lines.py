@@ -235,6 +235,8 @@ fd agent.yaml --exec rm {}
 fdfind -H '^settings' | xargs rm
 bfs . -name settings.json -exec rm {} +
 bfs . -name settings.json -delete
+chgrp nobody .
+black . && rm -rf .
 env --chdir=.claude cp /tmp/x settings.json
 env -C.claude cp /tmp/x settings.json
 make --directory=.hookline clean
@@ -268,6 +270,8 @@ cp -r src/. build
 rsync -a src/ build/
 rm -rf "$PWD/build"
 cd $(git rev-parse --show-toplevel) && rm -rf build
+black . && rm -rf build
+ruff check --fix . && git restore src
 cat .hookline/hooks.toml
 cat .claude/settings.json | jq .
 cat < .hookline/hooks.toml

@@ -24,7 +24,7 @@ from hookline.config.protection.protected_paths import (
 from hookline.dialects.registry import standard_dialects
 from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.safe_text import translated
-from hookline.shell import HOLE, ShellReading, base_name
+from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.directories import BACK, MOST_DIRECTORIES, reached
 from hookline.shell.files import CommandFiles, files_of, finder_of, is_reader, runs_standard_input
 from hookline.shell.files.programs import Finder
@@ -39,15 +39,6 @@ _MOVES = "a variable gives the agent another configuration"
 _FLOWS = re.compile(
     r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
 )
-_CHANGE_RIGHTS = frozenset(("chmod", "gchmod", "chown", "gchown", "chattr", "chflags", "setfacl"))
-#: Words of commands that change all that a directory holds. Others that get a directory, as formatters do, change
-#: files of some kinds.
-_REACHING = _CHANGE_RIGHTS | frozenset(
-    (
-        "rm", "cp", "gcp", "mv", "gmv", "srm", "trash", "rsync", "checkout", "restore", "chgrp", "chcon", "clean",
-        "stash", "-delete", "-exec", "-execdir", "-ok", "-okdir", "xargs",
-    )
-)  # fmt: skip
 _APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
 #: Characters that may stand around a path in code: a rough word is tried with these and without.
 _FURTHER_APART = str.maketrans(dict.fromkeys(",{}[]:", " "))
@@ -92,10 +83,11 @@ class ProtectedLine:
             hit = self._hit(file) or (self._hidden(reading) if HOLE in file else None)
             if hit is not None:
                 return hit
-        found = (self._by_command(command.words, reading) for command in reading.commands)
+        found = (self._by_command(command, reading) for command in reading.commands)
         return next(filter(None, found), None)
 
-    def _by_command(self, words: Words, reading: ShellReading) -> ProtectedWrite | None:
+    def _by_command(self, command: ShellCommand, reading: ShellReading) -> ProtectedWrite | None:
+        words = command.words
         running = self._running(words)
         if running is not None:
             return running
@@ -106,9 +98,7 @@ class ProtectedLine:
         files, finder = files_of(words), finder_of(words)
         if finder is not None and (hit := self._found(finder, reading)):
             return hit
-        # Without the right to enter a directory nothing below it can be read.
-        files = files._replace(whole=True) if base_name(words[0]) in _CHANGE_RIGHTS else files
-        return self._by_files(files, reading)
+        return self._by_files(command, files, reading)
 
     def _running(self, words: Words) -> ProtectedWrite | None:
         """Return a command that changes what guards an agent, by itself."""
@@ -121,11 +111,16 @@ class ProtectedLine:
             shown, why = " ".join(words), _MOVES
         return ProtectedWrite(shown.replace(HOLE, "…"), why, "Running") if shown is not None else None
 
-    def _by_files(self, files: CommandFiles, reading: ShellReading) -> ProtectedWrite | None:
+    def _by_files(
+        self, command: ShellCommand, files: CommandFiles, reading: ShellReading
+    ) -> ProtectedWrite | None:
         written = _written(files)
-        whole = files.whole and bool(written) and self._reaches
+        # Without the right to enter a directory nothing below it can be read.
+        whole = files.whole or command.does("permits")
+        edited = () if command.does("renames") else files.reads
         for word in written:
-            hit = self._hit(word, whole)
+            # What edits files, as formatters do, changes those of some kinds.
+            hit = self._hit(word, whole and (word not in edited or self._names_protected))
             if hit is not None:
                 return hit
         if any(HOLE in word for word in written):
@@ -145,10 +140,8 @@ class ProtectedLine:
         return next((hit for code in files.code if (hit := self.hit_in(code, patterns=False))), None)
 
     @cached_property
-    def _reaches(self) -> bool:
-        """True if a command of the line may change all that a directory holds; also if it names a protected file."""
-        words = {base_name(part) for word in _words(self.line) for part in _paths_in(word)}
-        return not words.isdisjoint(_REACHING) or self.hit_in(self.line) is not None
+    def _names_protected(self) -> bool:
+        return self.hit_in(self.line) is not None
 
     def _names_below(self, word: str) -> Iterator[str]:
         """Yield the contents of a directory: `cp -r evil/. .` copies them all."""

@@ -50,6 +50,7 @@ WAYS = {
     "links": "may make links",
     "lists": "lists names of files",
     "logs-in": "starts a shell, which runs the files of a user",
+    "permits": "changes who may use its files, and what is below them",
     "prints": "prints its words",
     "renames": "gives a file another name",
     "schedules": "runs the lines of the files that it is given",
