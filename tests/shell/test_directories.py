@@ -62,6 +62,8 @@ def directories(line: str, program: str = "rm") -> Sequence[str]:
         "(cd sub; rm x)",
         "eval 'cd sub'; rm x",
         "command cd sub; rm x",
+        "cd other; eval 'command cd ../sub'; rm x; cd /",
+        "eval 'cd sub; rm x'",
     ],
 )
 def test_a_command_may_run_in_the_directory_that_is_entered(line: str) -> None:
@@ -77,6 +79,8 @@ def test_a_command_may_run_in_the_directory_that_is_entered(line: str) -> None:
         "bash -c 'cd sub && ls'; rm x",
         "systemd-run -p User=sub rm x",
         "nice env ls -C sub; rm x",
+        "rm x; eval 'cd sub'",
+        "command cd $(dirname y) && rm x",
     ],
 )
 def test_the_next_command_does_not_run_in_that_of_another_one(line: str) -> None:

@@ -1,7 +1,7 @@
 """Follow the directories that the commands of a line may run in: `cd` and its kind, and options such as `env -C`."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from hookline.shell.options import read_options, readings
 from hookline.shell.placeholders import Words, base_name
 from hookline.shell.programs import has_rows_below, table
 from hookline.shell.reader import ShellCommand, ShellReading
-from hookline.shell.runs import any_row, does, program_of
+from hookline.shell.runs import any_row, program_of
 
 #: Further directories are not followed.
 MOST_DIRECTORIES = 16
@@ -102,43 +102,58 @@ def directories_of(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the directories that each command may run in, and last those that the line and those in it end in."""
     commands = reading.commands
-    if any(_is_evaluated(command, commands) for command in commands):
-        # A line that the shell itself runs is read after all others.
-        everywhere = reached(commands, (start,), whole)[-MOST_DIRECTORIES:]
-        yield from ((at, everywhere) for at in range(len(commands) + 1))
+    changes = [change_of(command.words) if command.words else None for command in commands]
+    if not any(changes):
+        yield from ((at, [start]) for at in range(len(commands) + 1))
         return
     # A directory that is entered in a subshell is left again; the list does not show which commands are in it.
     keeps = "popd" in line or _NESTED.search(line) is not None
     searched = [home, *_searched(line, start, whole)] if "CDPATH" in line else []
+    evaluated = _evaluated(commands, changes)
     #: By the command that runs the others, -1 for the line itself: where those are now, and were before.
     now: dict[int, list[str]] = {-1: [start]}
     before: dict[int, list[str]] = {}
     inside: dict[int, list[str]] = {}
+
+    def targets(change: DirectoryChange, here: Sequence[str]) -> list[str]:
+        return [path for one in here for each in change.targets if (path := whole(each, one)) is not None]
+
     for at, command in enumerate(commands):
         by = command.by
         here = now.setdefault(by, inside.get(by) or [start])
         yield at, here
         inside[at] = here
-        change = change_of(command.words) if command.words else None
-        if change is None:
-            continue
-        if change.targets == (BACK,):
-            now[by] = before.get(by, here)
-            continue
-        above = (*here, *searched) if change.lasts else here
-        entered = [path for one in above for each in change.targets if (path := whole(each, one)) is not None]
-        if not change.lasts:
-            inside[at] = list(dict.fromkeys((*here, *entered)))[-MOST_DIRECTORIES:]
-            continue
-        before[by] = here
-        now[by] = list(dict.fromkeys((*here, *entered) if keeps else entered or here))[-MOST_DIRECTORIES:]
+        for one in (at, *evaluated.get(at, ())):
+            change = changes[one]
+            if change is None:
+                continue
+            here = now[by]
+            if not change.lasts:
+                inside[at] = list(dict.fromkeys((*here, *targets(change, here))))[-MOST_DIRECTORIES:]
+            elif change.targets == (BACK,):
+                now[by] = before.get(by, here)
+            else:
+                entered = targets(change, (*here, *searched))
+                before[by] = here
+                now[by] = list(dict.fromkeys((*here, *entered) if keeps else entered or here))
+                now[by] = now[by][-MOST_DIRECTORIES:]
     # A redirection belongs to no command: it may be in any of the lines.
     yield len(commands), list(dict.fromkeys(one for by in sorted(now, reverse=True) for one in now[by]))
 
 
-def _is_evaluated(command: ShellCommand, commands: Sequence[ShellCommand]) -> bool:
-    """Return True for `eval 'cd x'`: it goes there with the shell that runs the line."""
-    return command.by >= 0 and command.does("enters") and does(commands[command.by].words[0], "evaluates")
+def _evaluated(
+    commands: Sequence[ShellCommand], changes: Sequence[DirectoryChange | None]
+) -> Mapping[int, Sequence[int]]:
+    """Return the changes of lines that the shell itself runs, by the commands that hold them: `eval 'cd x'`."""
+    found: dict[int, list[int]] = {}
+    for at, change in enumerate(changes):
+        by = commands[at].by if change is not None and change.lasts else -1
+        while by >= 0 and commands[by].does("evaluates"):
+            above = commands[by].by
+            if above < 0 or not commands[above].does("evaluates"):
+                found.setdefault(by, []).append(at)
+            by = above
+    return found
 
 
 def _searched(line: str, start: str, whole: Whole) -> Iterator[str]:
