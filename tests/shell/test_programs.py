@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -297,3 +298,10 @@ def test_harmless_variables_are_not_code() -> None:
     assert len(harmless) > 100
     assert not [name for name in harmless if kind_of_variable(name) is not None]
     assert program_in("PYTHON") == "python"
+
+
+def test_shells_know_their_own_commands_by_the_rows() -> None:
+    only = {name for name in table() if (row := table().get(name)) is not None and row.builtin == "only"}
+    found = subprocess.run(["bash", "-c", "compgen -b"], capture_output=True, text=True, check=True)
+    programs = {"[", "echo", "false", "kill", "printf", "pwd", "test", "true"}
+    assert set(found.stdout.split()) - programs <= only

@@ -129,6 +129,8 @@ class Table:
                 made = getattr(import_module(f"{__name__}.{topic}"), value)
             case "sub":
                 made = value or "before"
+            case "builtin":
+                made = value or "only"
             case "style" | "files" | "default" | "package":
                 made = value
             case _:

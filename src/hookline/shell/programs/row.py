@@ -114,6 +114,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     sub: Literal["", "before", "anywhere"] = ""
     #: What it does as guards follow it through a line, by the names of `WAYS`.
     does: Words = ()
+    #: A shell runs it itself: `only` if there is no program of that name, else `too`.
+    builtin: Literal["", "only", "too"] = ""
     #: With one of these options it runs nothing.
     quiet: Words = ("--help", "--version")
 
