@@ -38,7 +38,7 @@ _REASONS = {
         hook/relay/build.py:COMPILERS hook/relay/build.py:_OPTIONS""",
     "what doctor takes for certain in a script": """
         checks/commands/answers.py:_PLAIN checks/commands/command_line.py:_ASKING
-        checks/commands/command_line.py:_SCRIPT_RUNNERS checks/commands/command_line.py:_WRAPPERS
+        checks/commands/command_line.py:_SCRIPT_RUNNERS
         config/install/self_calls.py:_RUNNERS""",
     "names are made while hooks load, where the rows would cost more than the rest": """
         dialects/labels.py:_BEFORE dialects/labels.py:_CODE dialects/labels.py:_INTERPRETER_VALUES

@@ -16,7 +16,6 @@ from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
 from hookline.matching.name_patterns import name_fits
 from hookline.matching.patterns import LONGEST_PATH
 from hookline.shell import HOLE, ShellReading, base_name
-from hookline.shell.directories import directories_of
 from hookline.shell.files.programs import files_of
 from hookline.shell.placeholders import Words
 from hookline.shell.runs import does
@@ -332,6 +331,8 @@ class CallFiles:
 
     def directories(self, reading: ShellReading) -> Iterator[tuple[int, list[str]]]:
         """Yield the directories that each command may run in, and last those that lines end in."""
+        from hookline.shell.directories import directories_of  # noqa: PLC0415 most calls need none
+
         return directories_of(reading, self._line, self._place.cwd, self.whole, self._place.home)
 
 
