@@ -20,6 +20,8 @@ def starts(project: Path, command: str) -> list[tuple[str, str]]:
         ("A=1 B=2 jq .", [("name", "jq")]),
         ("exec timeout 5 nice -n 5 ./x.sh", [("file", "./x.sh")]),
         ("env -u A ./x.sh", [("file", "./x.sh")]),
+        ("sudo -g grp ./x.sh", [("file", "./x.sh")]),
+        ("ionice -c 3 chrt 5 ./x.sh", [("file", "./x.sh")]),
         ("python3 -uB hooks/x.py --y", [("name", "python3"), ("script", "hooks/x.py")]),
         ("/usr/bin/python3 x.py", [("file", "/usr/bin/python3"), ("script", "x.py")]),
         ("python3 -m hooks.x", [("name", "python3")]),

@@ -69,13 +69,14 @@ def test_every_command_action_and_option_is_known_to_change_guards_or_not() -> N
 def test_a_command_has_options_that_confirm_a_change_only_if_it_makes_one(name: str) -> None:
     confirming = [option for option, _written in options_of(name) if option in CONFIRMING]
     changes = COMMANDS[name].changes_guards
-    assert (changes != "never") if confirming else (changes != "confirmed")
+    assert (changes != "never") if confirming or COMMANDS[name].changes_with else (changes != "by option")
 
 
 @every("name", COMMANDS)
 def test_words_that_a_row_names_are_words_of_the_command(name: str) -> None:
     known = {option for option, _written in options_of(name)} | {line.split()[-1] for line in lines_of(name)}
-    assert [word for word in COMMANDS[name].unless if word and word not in known] == []
+    named = (*COMMANDS[name].unless, *COMMANDS[name].changes_with)
+    assert [word for word in named if word and word not in known] == []
 
 
 @every("name", COMMANDS)
@@ -88,7 +89,9 @@ def test_json_is_an_option_without_a_value_everywhere(name: str) -> None:
     (
         "guard --cwd list off x --user", "fleet --directory status publish guards/", "jobs --later show drop 5f2a",
         "trust -- --list", "guard off x -- --help", "trust --list --yes=1f0c", "guard off list", "tomorrow",
-        "convert a --to codex --write=1", "--cwd help install", "install help",
+        "convert a --to codex --write=1", "--cwd help install", "install help", "--cwd agent trust",
+        "agent -p x --no-ho", "agent --mode=bypass", "--cwd list agent --no-hooks", "agent --no-hooks --help",
+        "daemon stop", "daemon start --home=/tmp/x", "daemon --idle start stop", "fire --trust Stop",
     ),
 )  # fmt: skip
 def test_a_word_that_only_looks_like_a_reading_one_changes_nothing_about_it(line: str) -> None:
@@ -107,6 +110,11 @@ def test_a_word_that_only_looks_like_a_reading_one_changes_nothing_about_it(line
         "help",
         "help more",
         "help install",
+        "agent -p hello",
+        "agent --continue --deny Bash",
+        "daemon",
+        "daemon start --json",
+        "fire PreToolUse",
     ),
 )
 def test_what_only_shows_something_is_no_change(line: str) -> None:

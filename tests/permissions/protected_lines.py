@@ -188,6 +188,11 @@ pip3.11 uninstall hookline
 sudo pip uninstall 'hookline[tui]' -y
 python3 -m pip uninstall -y hookline
 pipx uninstall hookline
+python -m pipx uninstall hookline
+python3 -m uv tool uninstall hookline
+python3 -mpoetry remove hookline
+pipenv uninstall hookline
+brew rm hookline
 uv tool uninstall hookline
 uv pip uninstall hookline
 poetry remove hookline
@@ -211,6 +216,41 @@ rm -rf "${PWD}"
 rm -rf ~
 wget -P .claude http://localhost/settings.json
 cd $(echo .claude) && cp /tmp/x settings.json
+hookline agent --no-hooks -p x --mode bypass
+hookline agent --trust -p x
+hookline fire --trust PreToolUse
+hookline daemon stop
+python3 -m hookline agent --no-hooks
+HOME=/tmp/x claude -p x
+HOOKLINE_HOOK_DEPTH=9 claude -p x
+env CODEX_HOME=/tmp/x codex exec x
+export HOME=/tmp/x; npx gemini -p x
+env -u CLAUDE_CONFIG_DIR claude -p x
+HOME=/tmp/x hookline agent -p x
+fd -H settings.json . -X rm
+fd -uHx rm
+fd --hidden -e json -x sed -i s/a/b/
+fd . .claude -x rm {}
+fd agent.yaml --exec rm {}
+fdfind -H '^settings' | xargs rm
+bfs . -name settings.json -exec rm {} +
+bfs . -name settings.json -delete
+chgrp nobody .
+black . && rm -rf .
+env --chdir=.claude cp /tmp/x settings.json
+env -C.claude cp /tmp/x settings.json
+make --directory=.hookline clean
+uv --directory .claude run rm settings.json
+pnpm --dir .claude exec rm settings.json
+npm --prefix .claude exec rm settings.json
+parallel --workdir .claude rm ::: settings.json
+sudo -D .claude rm settings.json
+systemd-run --user -p WorkingDirectory=.claude rm settings.json
+nsenter --wdns=.claude rm settings.json
+start-stop-daemon --start --chdir .claude --exec /bin/rm -- settings.json
+just --working-directory .hookline -f x clean
+bwrap --chdir .claude rm settings.json
+CDPATH=.claude; cd agents; rm ../settings.json
 """.strip().split("\n")
 
 HERE_DOCUMENTS = [
@@ -230,6 +270,8 @@ cp -r src/. build
 rsync -a src/ build/
 rm -rf "$PWD/build"
 cd $(git rev-parse --show-toplevel) && rm -rf build
+black . && rm -rf build
+ruff check --fix . && git restore src
 cat .hookline/hooks.toml
 cat .claude/settings.json | jq .
 cat < .hookline/hooks.toml
@@ -278,6 +320,13 @@ find . -name hooks.toml
 find . -name '*.pyc' -delete
 find . -name node_modules -exec rm -rf {} +
 find . -name '*.py' | xargs grep foo
+fd settings.json -x rm
+fd -H settings.json -x cat
+fd -H '\.pyc$' -X rm
+fd -e py -x sed -i s/a/b/
+fd -H settings.json
+bfs . -name '*.pyc' -delete
+bfs . -name settings.json
 find src -type f -delete
 find . -name hooks.toml -exec cat {} \;
 test -f .hookline/hooks.toml && echo there
@@ -311,6 +360,8 @@ rm -rf build/* dist
 rm src/a.py harmless/x
 pip install hookline
 pip uninstall -y requests
+python3 -m pip install hookline
+poetry remove requests
 uv tool list | grep hookline
 rm *.md
 rm -rf /tmp/x
@@ -327,6 +378,10 @@ sed -i s/a/b/ src/a.py
 for f in src/*.py; do sed -i s/a/b/ $f; done
 npm install && npm test
 make build > log.txt 2>&1
+make -C web build && rm src/a.py
+env -C build make && cat .hookline/hooks.toml
+git -C .hookline log
+cd src && cd - && rm build/out.txt
 python3 -c 'print(1)'
 node build.js > out.js
 git push origin main
@@ -341,6 +396,12 @@ rm -rf .claude/worktrees/old
 touch ~/.claude/plans/plan.md
 echo x > .claude/worktrees/one/src/a.py
 hookline doctor
+HOME=/tmp/x hookline doctor
+HOOKLINE_MODEL=demo hookline agent -p x
+claude -p 'what is in $HOME'
+HOME=/tmp/x python3 -m pytest
+hookline daemon status
+hookline fire PreToolUse Bash
 hookline list
 hookline trust --list
 hookline guard list

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -78,14 +79,17 @@ def test_what_breaks_the_law_is_found(text: str, problem: str) -> None:
 
 
 def test_programs_are_not_listed_outside_the_rows(tmp_path: Path) -> None:
-    (tmp_path / "guards").mkdir()
-    (tmp_path / "guards/new.py").write_text(
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook/new.py").write_text(
         'A = frozenset(("cp", "mv", "ln"))\nB = {"-a": 1, "--all": 2, "-b": 3}\n'
+        'C = ("cp", "mv", "ln")\ndef f():\n    d = ("cp", "mv", "ln")\n'
     )
 
-    assert sorted(listed_programs(tmp_path)) == [
-        "guards/new.py:1 lists cp, mv, ln …",
-        "guards/new.py:2 lists -a, --all, -b …",
+    assert sorted(listed_programs(tmp_path, {"hook/new.py:C", "hook/new.py:E"})) == [
+        "hook/new.py:1 A lists cp, mv, ln …",
+        "hook/new.py:2 B lists -a, --all, -b …",
+        "hook/new.py:5 f lists cp, mv, ln …",
+        "hook/new.py:E lists nothing",
     ]
 
 
@@ -297,3 +301,10 @@ def test_harmless_variables_are_not_code() -> None:
     assert len(harmless) > 100
     assert not [name for name in harmless if kind_of_variable(name) is not None]
     assert program_in("PYTHON") == "python"
+
+
+def test_shells_know_their_own_commands_by_the_rows() -> None:
+    only = {name for name in table() if (row := table().get(name)) is not None and row.builtin == "only"}
+    found = subprocess.run(["bash", "-c", "compgen -b"], capture_output=True, text=True, check=True)
+    programs = {"[", "echo", "false", "kill", "printf", "pwd", "test", "true"}
+    assert set(found.stdout.split()) - programs <= only

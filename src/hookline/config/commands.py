@@ -35,11 +35,12 @@ class Command(NamedTuple):
     group: Group
     #: Its line in `hookline --help`.
     line: str
-    #: `always` if it changes which hooks, rules or servers are active or trusted; `confirmed` only with such an option.
-    changes_guards: Literal["never", "confirmed", "always"]
+    #: `always` if it changes which hooks, rules or servers are active or trusted, here or for an agent that it starts;
+    #: `by option` only with one of CONFIRMING, or of `changes_with`.
+    changes_guards: Literal["never", "by option", "always"]
     #: Actions and options with which a command that changes guards does not; an empty one means no action.
     unless: tuple[str, ...] = ()
-    #: Options with which a command that otherwise changes nothing changes files.
+    #: Options with which it does, whatever else it is given.
     changes_with: tuple[str, ...] = ()
 
 
@@ -48,13 +49,21 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "doctor": Command(
             "check",
             "where Hookline is installed, every hook, and what is wrong",
-            "confirmed",
+            "by option",
             changes_with=("--fix", "--undo"),
         ),
         "explain": Command("check", "why each hook would run, or would not; runs nothing", "never"),
-        "fire": Command("check", "run the hooks on one event, or measure them", "never"),
+        # A project is trusted by the user alone, also for one run.
+        "fire": Command(
+            "check", "run the hooks on one event, or measure them", "by option", changes_with=("--trust",)
+        ),
         "log": Command("check", "what the hooks did, from the journal", "never"),
-        "backtest": Command("check", "what your hooks would have done in past sessions", "never"),
+        "backtest": Command(
+            "check",
+            "what your hooks would have done in past sessions",
+            "by option",
+            changes_with=("--trust",),
+        ),
         "coverage": Command("check", "find tool calls your hooks missed", "never"),
         "guard": Command("guard", "add, watch, enforce and remove guards", "always", ("", "list", "test")),
         "trust": Command(
@@ -63,8 +72,24 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "run": Command("guard", "run a command while your rules hold for all it starts", "never"),
         "install": Command("agents", "make the agents on this machine ask Hookline", "always"),
         "uninstall": Command("agents", "take Hookline out of their files again", "always"),
-        "convert": Command("agents", "run the hooks of one agent in another", "confirmed"),
-        "agent": Command("agents", "a coding agent that fires every event", "never"),
+        "convert": Command("agents", "run the hooks of one agent in another", "by option"),
+        # An agent without the user's hooks, or with more permissions than the user gave, does what its caller may not.
+        "agent": Command(
+            "agents",
+            "a coding agent that fires every event",
+            "by option",
+            changes_with=(
+                "--no-hooks",
+                "--trust",
+                "--config",
+                "--dialect",
+                "--hook",
+                "--mode",
+                "--allow",
+                "--add-dir",
+                "--definition",
+            ),
+        ),
         "fleet": Command(
             "team", "the machines of a team, over a NATS server", "always", ("", "status", "worker")
         ),
@@ -81,7 +106,14 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         ),
         # A call of it by the agent would report to Hookline something that did not happen.
         "hook": Command("more", "run as a hook of another agent", "always", ("--print-config",)),
-        "daemon": Command("more", "manage the daemon that speeds up hooks", "never"),
+        # Agents that only speak http have no guards without it, and with another home they have those of that one.
+        "daemon": Command(
+            "more",
+            "manage the daemon that speeds up hooks",
+            "always",
+            ("", "run", "start", "status"),
+            changes_with=("--home",),
+        ),
         "mcp": Command("more", "the MCP server with which agents check and write hooks", "never"),
         "docs": Command("more", "print a page of the documentation", "never"),
         "completion": Command("more", "print a completion script for your shell", "never"),
@@ -95,19 +127,29 @@ def changing_command(words: Sequence[str]) -> str | None:
         # The words behind it are another command, which is judged by itself.
         words = words[: words.index("--")]
     operands = [word for word in words if not word.startswith("-")]
-    confirmed = any(map(_confirms, words)) or any(map(_changes_with, words))
-    # Words after `--` are not options.
-    options = {*words[: words.index("--")]} if "--" in words else {*words}
-    if not operands or words[0] == HELP or (options & _SHOWS and not confirmed):
+    if not operands or words[0] == HELP:
         return None
     # An option may have a value before the command.
-    name = next((word for word in operands[:3] if may_change(word)), operands[0])
+    named = [word for word in operands[:3] if word in COMMANDS] or operands[:1]
+    return next((name for name in named if _changes(name, words)), None)
+
+
+def _changes(name: str, words: Sequence[str]) -> bool:
+    """Return True if this command changes guards with these words."""
     command = COMMANDS.get(name)
-    if command is None or confirmed:
-        return name
-    if command.changes_guards != "always" or not options.isdisjoint(_options(command)):
-        return None
-    return None if _action(words[words.index(name) + 1 :]) in command.unless else name
+    if any(_is_one_of(word, CONFIRMING) or word == "-y" for word in words):
+        return True
+    if command is not None and any(_is_one_of(word, command.changes_with) for word in words):
+        return True
+    # Words after `--` are not options.
+    options = {*words[: words.index("--")]} if "--" in words else {*words}
+    if options & _SHOWS:
+        return False
+    if command is None or command.changes_guards != "always":
+        return command is None
+    if any(word.startswith("-") and word in options for word in command.unless):
+        return False
+    return _action(words[words.index(name) + 1 :]) not in command.unless
 
 
 def _action(words: Sequence[str]) -> str | None:
@@ -118,26 +160,16 @@ def _action(words: Sequence[str]) -> str | None:
     return None if any(not word.startswith("-") for word in rest) else ""
 
 
-def _options(command: Command) -> Sequence[str]:
-    return [word for word in command.unless if word.startswith("-")]
-
-
 def may_change(word: str) -> bool:
     """Return True if a word is a command that changes guards, at least with some of its words."""
     command = COMMANDS.get(word)
     return command is not None and command.changes_guards != "never"
 
 
-def _changes_with(option: str) -> bool:
-    """Return True for an option with which any command changes files, in full or abbreviated."""
-    name = option.partition("=")[0]
-    given = (each for command in COMMANDS.values() for each in command.changes_with)
-    return len(name) > 2 and any(each.startswith(name) for each in given)
-
-
-def _confirms(option: str) -> bool:
-    name = option.partition("=")[0]
-    return name == "-y" or (len(name) > 2 and any(each.startswith(name) for each in CONFIRMING))
+def _is_one_of(word: str, options: Sequence[str]) -> bool:
+    """Return True if a word is one of these options, in full or abbreviated."""
+    name = word.partition("=")[0]
+    return len(name) > 2 and any(option.startswith(name) for option in options)
 
 
 class HookOption(Struct, frozen=True):

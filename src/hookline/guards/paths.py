@@ -18,7 +18,7 @@ from hookline.matching.patterns import LONGEST_PATH
 from hookline.shell import HOLE, ShellReading, base_name
 from hookline.shell.files.programs import files_of
 from hookline.shell.placeholders import Words
-from hookline.shell.runs import any_row, does
+from hookline.shell.runs import does
 
 #: Directories where writing is harmless.
 _ANYWHERE = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev", "/proc/self/fd")  # noqa: S108
@@ -30,9 +30,6 @@ _LOAD_BY_OPTION = frozenset(("node", "nodejs", "bun", "deno", "tsx", "nodemon", 
 _ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
-_MOST_DIRECTORIES = 16
-#: A directory is entered behind a bracket.
-_NESTED = re.compile(r"\([^()]{0,500}\b(?:cd|chdir)\b")
 _MOST_LINKS = 16
 #: Patterns that are compared with the names of secrets: only those of hidden files, or of the system's own.
 _MOST_TRIED = 60
@@ -333,39 +330,10 @@ class CallFiles:
         )
 
     def directories(self, reading: ShellReading) -> Iterator[tuple[int, list[str]]]:
-        """Yield the directories that each command may run in."""
-        now = before = [self._place.cwd]
-        # A directory that is entered in a subshell is left again; the list does not show which commands are
-        # in it.
-        nested = "popd" in self._line or _NESTED.search(self._line) is not None
-        for at, command in enumerate(reading.commands):
-            yield at, now
-            words = command.words
-            row = any_row(words[0]) if words else None
-            if row is not None and row.chdir:
-                inside = (self.whole(word, one) for one in now for word in _entered(words, row.chdir))
-                now = list(dict.fromkeys((*now, *filter(None, inside))))[-_MOST_DIRECTORIES:]
-                continue
-            if not command.does("enters"):
-                continue
-            if "-" in words[1:]:
-                now = before
-                continue
-            before = now
-            target = next((word for word in words[1:] if word[:1] not in {"-", "+"}), "~")
-            # With CDPATH it may be below another directory, as the home of the user.
-            above = (*now, self._place.home) if "CDPATH" in self._line else now
-            entered = [whole for one in above if (whole := self.whole(target, one)) is not None]
-            now = list(dict.fromkeys((*now, *entered) if nested else entered or now))[-_MOST_DIRECTORIES:]
-        yield len(reading.commands), now
+        """Yield the directories that each command may run in, and last those that lines end in."""
+        from hookline.shell.directories import directories_of  # noqa: PLC0415 most calls need none
 
-
-def _entered(words: Words, options: Words) -> Iterator[str]:
-    """Yield the directory in which a command runs another one: `env -C DIR`, `env --chdir=DIR`."""
-    for option, after in pairwise((*words, "")):
-        name, equals, value = option.partition("=")
-        if name in options:
-            yield value if equals else after
+        return directories_of(reading, self._line, self._place.cwd, self.whole, self._place.home)
 
 
 def _redirections(text: str) -> int:

@@ -1,5 +1,6 @@
 """Match the argument of a rule about a shell: `git:*`, `git *`, `npm run test`."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -12,6 +13,8 @@ from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.allowed_directories import HERE, Places
 
 _QUOTES = re.compile(r"[\"'\\]")
+#: A directory that only the shell knows.
+_ELSEWHERE = "/"
 _NO_COMMAND = Doubt("the call names no command")
 
 
@@ -67,7 +70,7 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:
         commands = self.literal_commands(arguments)
-        places = directories_of(commands, (cwd,))
+        places = places_of(commands, (cwd,))
         return bool(commands) and all(self.covers_command(command, places) for command in commands)
 
     def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
@@ -133,10 +136,22 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return any(Glob(("", *one.pieces, "")).matches(folded) for one in self.wide)
 
 
-def directories_of(commands: Sequence[ShellCommand], roots: Sequence[str]) -> tuple[Places, ...]:
-    """Return the project, by each of its roots, and the directories in it where the commands of a line are run."""
-    changes = [one.words for one in commands if one.base_name in {"cd", "pushd"}]
-    return tuple(Places(root).after(changes) for root in roots)
+def places_of(commands: Sequence[ShellCommand], roots: Sequence[str]) -> tuple[Places, ...]:
+    """Return the project, by each of its roots, and the directories in it where the commands of a line may be run:
+    also those of a subshell, or of a command that may fail."""
+    from hookline.shell.directories import MOST_DIRECTORIES, change_of, reached  # noqa: PLC0415 few lines enter one
+
+    runs_others = any(one.by >= 0 for one in commands)
+    changes = [(one, change) for one in commands if (change := change_of(one.words)) is not None]
+    entering = [one for one, change in changes if change.lasts or runs_others]
+    bases = reached(entering, (HERE,), _below) if entering else [HERE]
+    places = (_ELSEWHERE,) if len(bases) > MOST_DIRECTORIES else tuple(bases)
+    return tuple(Places(root, places) for root in roots)
+
+
+def _below(word: str, directory: str) -> str:
+    known = word != "-" and not word.startswith(("~", "+")) and HOLE not in word
+    return posixpath.normpath(posixpath.join(directory, word)) if known else _ELSEWHERE
 
 
 def _spells(rule: Glob, beyond: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from hookline.actions.action import BY_NAMES, Action, PathContext
 from hookline.actions.kinds import FURTHER, KIND_OF, KINDS, PATH_ARGUMENTS, RULE_KINDS, tools_of_rule
 from hookline.matching.file_rules import FileArgument
 from hookline.matching.patterns import Patterns
-from hookline.matching.shell_rules import ShellArgument, directories_of
+from hookline.matching.shell_rules import ShellArgument, places_of
 from hookline.matching.tool_rules import ToolRule, covers, judge_from, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
@@ -89,17 +89,6 @@ class RuleReader:
         return replace(self.rule(behavior, found[1], source), text=text.strip(), widened=True)
 
 
-#: They are no programs: a shell does them itself.
-_BUILTINS = frozenset(
-    (
-        ".", ":", "alias", "bg", "bind", "builtin", "cd", "command", "declare", "dirs", "disown", "enable", "eval",
-        "exec", "exit", "export", "fg", "function", "getopts", "hash", "jobs", "let", "local", "mapfile", "popd",
-        "pushd", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "source", "suspend", "trap",
-        "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
-    )
-)  # fmt: skip
-
-
 def is_about_commands(rule: PermissionRule) -> bool:
     """Return True if a rule is about shell commands: about their programs, or about files that they touch."""
     return any(isinstance(reading.argument, ShellArgument | FileArgument) for reading in rule.readings)
@@ -112,10 +101,18 @@ def holds_at_exec(rule: PermissionRule) -> bool:
         if isinstance(reading.argument, ShellArgument):
             pattern = reading.argument.pattern
             first = base_name(pattern.removesuffix(":*").partition(" ")[0])
-            if not first or "*" in first or first in _BUILTINS or not _OPERATORS.isdisjoint(pattern):
+            if not first or "*" in first or _is_builtin(first) or not _OPERATORS.isdisjoint(pattern):
                 return False
             found = True
     return found
+
+
+def _is_builtin(name: str) -> bool:
+    """Return True if a shell does it itself, without a program."""
+    from hookline.shell.programs import table  # noqa: PLC0415 only the exec guard asks
+
+    row = table().get(name)
+    return row is not None and row.builtin == "only"
 
 
 class RuleSet(Struct, frozen=True, eq=False):
@@ -359,7 +356,7 @@ def _together(
         return ()
     used: dict[int, PermissionRule] = {}
     commands = about[0][1].literal_commands(facts.tool_input)
-    bases = directories_of(commands, roots)
+    bases = places_of(commands, roots)
     for command in commands:
         rule = next((rule for rule, argument in about if argument.covers_command(command, bases)), None)
         if rule is None:

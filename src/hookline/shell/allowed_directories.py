@@ -4,15 +4,11 @@ No file is read: a link inside the project that leads out of it is not seen.
 """
 
 import posixpath
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from hookline.shell.placeholders import HOLE, Words
 
 _STREAMS = frozenset(("", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"))
-#: A directory that only the shell knows.
-_ELSEWHERE = "/"
-_MOST_BASES = 16
 _TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 nothing is written here
 
 
@@ -56,19 +52,3 @@ class Places(NamedTuple):
             return path != ".." and not path.startswith("../")
         root = self.root.rstrip("/")
         return bool(root) and (path == root or path.startswith(f"{root}/"))
-
-    def after(self, commands: Iterable[Words]) -> "Places":
-        """Add the directories that a line changes to, also in a subshell or by a command that may fail."""
-        bases = dict.fromkeys(self.bases)
-        for words in commands:
-            if words[0] not in {"cd", "pushd"}:
-                continue
-            target = next((word for word in words[1:] if word[:1] != "-" or word == "-"), "~")
-            if target == "-" and len(bases) > 1:
-                continue
-            known = target != "-" and not target.startswith(("~", "+")) and HOLE not in target
-            for base in tuple(bases):
-                bases[posixpath.normpath(posixpath.join(base, target)) if known else _ELSEWHERE] = None
-            if len(bases) > _MOST_BASES:
-                return self._replace(bases=(_ELSEWHERE,))
-        return self._replace(bases=tuple(bases))

@@ -42,6 +42,8 @@ class ShellCommand(Struct, frozen=True):
     by_word: bool = False
     #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
     outer: Words = ()
+    #: The position of the command that runs this one; -1 for the line itself.
+    by: int = -1
 
     @property
     def pin(self) -> Words:

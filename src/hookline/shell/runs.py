@@ -40,6 +40,7 @@ __all__ = [
     "options_before",
     "program_of",
     "readings_after_options",
+    "runs_on_found",
     "starts_programs",
 ]
 
@@ -83,6 +84,13 @@ def any_row(word: str) -> ProgramRow | None:
     """Return the row of a program, whether it runs anything or not."""
     # A number may be a part of the name: base64.
     return table().get(base_name(word).casefold()) or table().get(program_of(word))
+
+
+@lru_cache(maxsize=512)
+def runs_on_found(word: str) -> bool:
+    """Return True if a program runs commands on the files that it finds: find, fd."""
+    row = any_row(word)
+    return row is not None and "lists" in row.does and "exec" in row.kinds.values()
 
 
 def may_run_files(words: Words) -> bool:

@@ -12,11 +12,8 @@ from hookline.checks.context import CheckContext, once_per_hook, project_of_file
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
 from hookline.shell import HOLE, ShellCommand
+from hookline.shell.runs import any_row
 
-#: Programs that run the rest of their line.
-_WRAPPERS: Final = frozenset(
-    {"exec", "env", "timeout", "nice", "nohup", "setsid", "time", "stdbuf", "ionice"}
-)
 _INTERPRETERS: Final = re.compile(
     r"python[\d.]*|pypy[\d.]*|node|tsx|ruby|perl|php|lua|(?:ba|da|z|k)?sh", re.ASCII
 )
@@ -91,25 +88,29 @@ def _certain(commands: Sequence[ShellCommand], line: str) -> Iterator[tuple[str,
     Wrappers such as `env` come before the command that they run; a runner such as `npx` finds its command itself.
     """
     first, moved = True, False
-    before: tuple[str, ...] = ()
     for command in commands[:_MOST_COMMANDS]:
         # The reader names the script of an interpreter as a command, too.
-        script, around = command.words[0], command.outer or before
+        script = command.words[0]
+        around = command.outer or (commands[command.by].words if command.by >= 0 else ())
         interpreter = os.path.basename(around[0]) if around and script in around[1:] else ""
         absolute = script.startswith(("/", "~", _MARK))
         if interpreter in _SCRIPT_RUNNERS and _SCRIPT.fullmatch(script):
             if absolute or not moved:
                 yield interpreter, script
             continue
-        of_interpreter = _INTERPRETERS.fullmatch(interpreter)
-        if command.base_name in _WRAPPERS or command.outer or of_interpreter:
+        if _is_wrapper(command) or command.outer or _INTERPRETERS.fullmatch(interpreter):
             continue
-        before = command.words
         if not (moved and not absolute and "/" in script):
             yield command.words
         if command.base_name in _ASKING or (first and _BRANCHES.search(line)):
             return
-        first, moved = False, moved or command.base_name in ("cd", "pushd")
+        first, moved = False, moved or command.does("enters")
+
+
+def _is_wrapper(command: ShellCommand) -> bool:
+    """Return True for a program that runs the rest of its line: env, sudo."""
+    row = any_row(command.words[0])
+    return row is not None and row.command is not None and not row.runner
 
 
 def _of_words(words: Sequence[str], variables: "_Variables", *, bare: bool) -> Iterator[Program]:

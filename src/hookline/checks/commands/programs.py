@@ -20,19 +20,9 @@ from hookline.handlers.process.containment import may_be_numbered
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Repair
 from hookline.model.hook import Hook
+from hookline.shell.grammar.parser import RESERVED
+from hookline.shell.programs import table
 
-#: Names that a shell runs without a file.
-_BUILTINS: Final = frozenset(
-    (
-        ".", ":", "[", "[[", "alias", "bg", "bind", "break", "builtin", "case", "cd", "command", "compgen",
-        "continue", "coproc", "declare", "dirs", "disown", "do", "done", "echo", "elif", "else", "enable",
-        "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi", "for", "function", "getopts",
-        "hash", "help", "history", "if", "in", "jobs", "kill", "let", "local", "logout", "mapfile", "popd",
-        "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "select", "set", "shift",
-        "shopt", "source", "suspend", "test", "then", "time", "times", "trap", "true", "type", "typeset",
-        "ulimit", "umask", "unalias", "unset", "until", "wait", "while", "{", "}", "!",
-    )
-)  # fmt: skip
 #: The line sets PATH, defines names, or handles a missing program itself: a search in PATH proves nothing.
 _NOT_CHECKABLE: Final = re.compile(r"\bPATH=|\(\)\s*\{|\bfunction\s|\|\||^\s*\w+=(?:\$\(|`)")
 #: Doubts of the reader that every shell shares.
@@ -126,13 +116,19 @@ def _no_directory(hook: Hook, context: CheckContext) -> Diagnostic | None:
     return about(hook, "error", "no-directory", message, field, fix=f"mkdir -p {paths[0]}")
 
 
+def _is_of_shell(word: str) -> bool:
+    """Return True for a word that a shell runs without a file."""
+    row = table().get(word)
+    return word in RESERVED or (row is not None and bool(row.builtin))
+
+
 def _name_problem(
     program: Program, hook: Hook, context: CheckContext, guesses: _Guesses
 ) -> Diagnostic | None:
     path = context.env.get("PATH", "")
     spec = hook.spec
     uncertain = "PATH" in spec.env or (spec.args is None and _NOT_CHECKABLE.search(spec.command))
-    if not path or uncertain or (not program.bare and program.word in _BUILTINS):
+    if not path or uncertain or (not program.bare and _is_of_shell(program.word)):
         return None
     search_path = [directory for directory in path.split(":") if directory.startswith("/")]
     if any(_executable(os.path.join(directory, program.word)) for directory in search_path):

@@ -24,26 +24,21 @@ from hookline.config.protection.protected_paths import (
 from hookline.dialects.registry import standard_dialects
 from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.safe_text import translated
-from hookline.shell import HOLE, ShellReading, base_name
-from hookline.shell.files import CommandFiles, files_of, found_by_find, is_reader, runs_standard_input
+from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
+from hookline.shell.directories import BACK, MOST_DIRECTORIES, reached
+from hookline.shell.files import CommandFiles, files_of, finder_of, is_reader, runs_standard_input
+from hookline.shell.files.programs import Finder
 from hookline.shell.placeholders import Words, without_version
+from hookline.shell.runs import any_row
 from hookline.trust.project import is_inside
 
 _CHANGES_TRUST = "it changes which hooks, rules or servers are active or trusted"
 _SWITCHES = "it switches the hooks of the agent off"
+_MOVES = "a variable gives the agent another configuration"
 #: The output of one command becomes words of another.
 _FLOWS = re.compile(
     r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
 )
-_CHANGE_RIGHTS = frozenset(("chmod", "gchmod", "chown", "gchown", "chattr", "chflags", "setfacl"))
-#: Words of commands that change all that a directory holds. Others that get a directory, as formatters do, change
-#: files of some kinds.
-_REACHING = _CHANGE_RIGHTS | frozenset(
-    (
-        "rm", "cp", "gcp", "mv", "gmv", "srm", "trash", "rsync", "checkout", "restore", "chgrp", "chcon", "clean",
-        "stash", "-delete", "-exec", "-execdir", "-ok", "-okdir", "xargs",
-    )
-)  # fmt: skip
 _APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
 #: Characters that may stand around a path in code: a rough word is tried with these and without.
 _FURTHER_APART = str.maketrans(dict.fromkeys(",{}[]:", " "))
@@ -54,10 +49,9 @@ _ALONE = r"(?<![^\s;&|(=]){}(?=[\s;&|)/]|$)"
 #: Further words of a line, and further patterns, are judged by their text alone.
 _MOST_FOLLOWED = 1500
 _MOST_PATTERNS = 64
-#: Files that are read for one pattern, names in a directory, directories that a line enters.
+#: Files that are read for one pattern, names in a directory.
 _MOST_MATCHES, _MOST_ENTRIES = 200, 20_000
 _MOST_NAMES = 1000
-_MOST_DIRECTORIES = 16
 _LONGEST_WORD = 4096
 
 
@@ -81,7 +75,7 @@ class ProtectedLine:
         """Return the first protected file that the line certainly writes; None where it shows none."""
         if reading.uncertain is not None and (hit := self.hit_in(self.line)):
             return hit
-        if self._follow_cd(reading) and not all(is_reader(each.words) for each in reading.commands):
+        if self._follow_directories(reading) and not all(is_reader(each.words) for each in reading.commands):
             hit = self.hit_in(self.line)
             if hit is not None:
                 return hit
@@ -89,32 +83,44 @@ class ProtectedLine:
             hit = self._hit(file) or (self._hidden(reading) if HOLE in file else None)
             if hit is not None:
                 return hit
-        found = (self._by_command(command.words, reading) for command in reading.commands)
+        found = (self._by_command(command, reading) for command in reading.commands)
         return next(filter(None, found), None)
 
-    def _by_command(self, words: Words, reading: ShellReading) -> ProtectedWrite | None:
-        shown = _changes_hookline(words)
-        if shown is not None and "hookline" in unquoted(self.line).casefold():
-            return ProtectedWrite(shown, _CHANGES_TRUST, "Running")
-        shown = _switches_hooks_off(words)
-        if shown is not None:
-            return ProtectedWrite(shown, _SWITCHES, "Running")
+    def _by_command(self, command: ShellCommand, reading: ShellReading) -> ProtectedWrite | None:
+        words = command.words
+        running = self._running(words)
+        if running is not None:
+            return running
         if runs_standard_input(words) and (hit := self.hit_in(self.line)):
             return hit
         if "--output" in self.line and any(HOLE in word for word in words) and (hit := self._hidden(reading)):
             return hit
-        program, files = base_name(words[0]), files_of(words)
-        if program in {"find", "gfind"}:
-            return self._by_find(words[1:], reading) or self._by_files(files, reading)
-        # Without the right to enter a directory nothing below it can be read.
-        files = files._replace(whole=True) if program in _CHANGE_RIGHTS else files
-        return self._by_files(files, reading)
+        files, finder = files_of(words), finder_of(words)
+        if finder is not None and (hit := self._found(finder, reading)):
+            return hit
+        return self._by_files(command, files, reading)
 
-    def _by_files(self, files: CommandFiles, reading: ShellReading) -> ProtectedWrite | None:
+    def _running(self, words: Words) -> ProtectedWrite | None:
+        """Return a command that changes what guards an agent, by itself."""
+        shown, why = _changes_hookline(words), _CHANGES_TRUST
+        if shown is not None and "hookline" not in unquoted(self.line).casefold():
+            shown = None
+        if shown is None and _switches_hooks_off(words):
+            shown, why = " ".join(words), _SWITCHES
+        if shown is None and _starts_agent(words) and _configuring_variables().search(self.line):
+            shown, why = " ".join(words), _MOVES
+        return ProtectedWrite(shown.replace(HOLE, "…"), why, "Running") if shown is not None else None
+
+    def _by_files(
+        self, command: ShellCommand, files: CommandFiles, reading: ShellReading
+    ) -> ProtectedWrite | None:
         written = _written(files)
-        whole = files.whole and bool(written) and self._reaches
+        # Without the right to enter a directory nothing below it can be read.
+        whole = files.whole or command.does("permits")
+        edited = () if command.does("renames") else files.reads
         for word in written:
-            hit = self._hit(word, whole)
+            # What edits files, as formatters do, changes those of some kinds.
+            hit = self._hit(word, whole and (word not in edited or self._names_protected))
             if hit is not None:
                 return hit
         if any(HOLE in word for word in written):
@@ -134,10 +140,8 @@ class ProtectedLine:
         return next((hit for code in files.code if (hit := self.hit_in(code, patterns=False))), None)
 
     @cached_property
-    def _reaches(self) -> bool:
-        """True if a command of the line may change all that a directory holds; also if it names a protected file."""
-        words = {base_name(part) for word in _words(self.line) for part in _paths_in(word)}
-        return not words.isdisjoint(_REACHING) or self.hit_in(self.line) is not None
+    def _names_protected(self) -> bool:
+        return self.hit_in(self.line) is not None
 
     def _names_below(self, word: str) -> Iterator[str]:
         """Yield the contents of a directory: `cp -r evil/. .` copies them all."""
@@ -148,13 +152,12 @@ class ProtectedLine:
                 continue
             yield from names[:_MOST_NAMES]
 
-    def _by_find(self, rest: Words, reading: ShellReading) -> ProtectedWrite | None:
-        starts, tests, changes = found_by_find(rest)
-        if not changes and not self._feeds_a_writer(reading):
+    def _found(self, finder: Finder, reading: ShellReading) -> ProtectedWrite | None:
+        if not finder.changes and not self._feeds_a_writer(reading):
             return None
-        if any(HOLE in start for start in starts) and (hit := self._hidden(reading)):
+        if any(HOLE in start for start in finder.starts) and (hit := self._hidden(reading)):
             return hit
-        known = (start for start in starts if HOLE not in start)
+        known = (start for start in finder.starts if HOLE not in start)
         paths = (whole_path(start, each, self._home) for start in known for each in self._directories)
         wholes = dict.fromkeys(map(real_path, paths))
         for start in wholes:
@@ -163,7 +166,10 @@ class ProtectedLine:
                 return ProtectedWrite(start, why)
         for path in self._protected.there():
             real = real_path(path)
-            if any(is_inside(real, start) for start in wholes) and _looked_for(path, tests):
+            below = [real[len(start) :] for start in wholes if is_inside(real, start)]
+            if not finder.hidden:
+                below = [each for each in below if "/." not in each]
+            if below and _looked_for(path, finder.tests):
                 # Of a worktree, too, all known paths are protected.
                 why = self._protected.within("").why(path) or self._protected.is_place(path)
                 return ProtectedWrite(path, why or "")
@@ -185,26 +191,23 @@ class ProtectedLine:
                 return None
         return hit
 
-    def _follow_cd(self, reading: ShellReading) -> bool:
+    def _follow_directories(self, reading: ShellReading) -> bool:
         """Add every directory that the line may have entered by now; the order and the failures of cd are
         ignored.
 
-        Returns True if it enters one that only the shell knows.
+        Returns True if it enters one that only the shell knows, or too many.
         """
         hidden = False
-        for command in reading.commands:
-            words = command.words
-            targets = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-C"]
-            if base_name(words[0]) in {"cd", "pushd"}:
-                targets += [word for word in words[1:] if word[:1] not in {"-", "+"}][:1] or ["~"]
-            for target in targets:
-                if HOLE in target:
-                    hidden = True
-                    continue
-                entered = [whole_path(target, each, self._home) for each in self._directories]
-                added = [each for each in entered if each not in self._directories]
-                self._directories += added[: max(0, _MOST_DIRECTORIES - len(self._directories))]
-        return hidden
+
+        def whole(word: str, directory: str) -> str | None:
+            nonlocal hidden
+            hidden = hidden or HOLE in word or word == BACK
+            return None if HOLE in word or word == BACK else whole_path(word, directory, self._home)
+
+        found = reached(reading.commands, self._directories, whole)
+        searches = "CDPATH" in self.line and any(one.does("enters") for one in reading.commands)
+        self._directories = found[:MOST_DIRECTORIES]
+        return hidden or searches or len(found) > MOST_DIRECTORIES
 
     def _hit(self, word: str, whole: bool = False) -> ProtectedWrite | None:
         directories = () if HOLE in word else self._directories
@@ -328,11 +331,23 @@ def switching_programs() -> Mapping[str, tuple[str, ...]]:
     }
 
 
-#: Programs that install and remove packages of Python.
-_PACKAGE_MANAGERS = frozenset(
-    {"pip", "pipx", "uv", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "mamba", "micromamba", "brew"}
-)
-_REMOVING = frozenset({"uninstall", "remove", "rm"})
+@cache
+def _agents() -> frozenset[str]:
+    return frozenset(program for listed in standard_dialects().values() for program in listed.programs)
+
+
+@cache
+def _configuring_variables() -> re.Pattern[str]:
+    """Return an expression for a change of a variable that tells an agent, or Hookline, where hooks are configured."""
+    named = [name for listed in standard_dialects().values() for name in listed.variables]
+    # A model changes no guard.
+    names = "|".join(("HOME", r"HOOKLINE_(?!MODEL\b)\w+", *named))
+    return re.compile(rf"(?<![\w$])(?:{names})\+?=|(?:\bunset|-u|--unset)[ =]*(?:{names})\b")
+
+
+def _starts_agent(words: Words) -> bool:
+    program = base_name(words[0]).casefold().partition("@")[0]
+    return program in _agents() or (program == "hookline" and "agent" in words[1:4])
 
 
 def _written(files: CommandFiles) -> Words:
@@ -343,11 +358,11 @@ def _written(files: CommandFiles) -> Words:
 def _changes_hookline(words: Words) -> str | None:
     """Return the command as it is shown, if it runs Hookline to change which hooks are active or trusted, or
     removes its package: entries of agents may let calls pass then."""
-    rest = words
+    rest, row = words, any_row(words[0])
+    if row is not None and row.removes:
+        removes = not set(row.removes).isdisjoint(rest[1:]) and any(map(_is_our_package, rest[1:]))
+        return " ".join(rest) if removes else None
     manager = without_version(base_name(rest[0]).casefold())
-    if manager in _PACKAGE_MANAGERS or (manager in {"python", "pypy"} and "pip" in rest):
-        removes = not _REMOVING.isdisjoint(rest[1:]) and any(_is_our_package(word) for word in rest[1:])
-        return " ".join(rest).replace(HOLE, "…") if removes else None
     if manager in {"python", "pypy"} and "hookline" in rest:
         # Options of the interpreter may be before the module.
         at = rest.index("hookline")
@@ -365,12 +380,11 @@ def _is_our_package(word: str) -> bool:
     return word.casefold().partition("[")[0].partition("=")[0] == "hookline"
 
 
-def _switches_hooks_off(words: Words) -> str | None:
-    """Return the command as it is shown, if it starts an agent without its hooks, or switches them off."""
+def _switches_hooks_off(words: Words) -> bool:
+    """Return True if a command starts an agent without its hooks, or switches them off."""
     switches = switching_programs().get(base_name(words[0]).casefold().partition("@")[0], ())
     text = " ".join(words[1:])
-    found = any(re.search(each, text, re.IGNORECASE) for each in switches)
-    return " ".join(words).replace(HOLE, "…") if found else None
+    return any(re.search(each, text, re.IGNORECASE) for each in switches)
 
 
 def _looked_for(path: str, tests: Sequence[tuple[str, str]]) -> bool:

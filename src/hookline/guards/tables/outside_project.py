@@ -47,12 +47,6 @@ SELF_PROTECTION = GuardSpec(
     protects=True,
     rows=(
         GuardedCommand(
-            run="pip|pipx|uv|conda|brew|poetry ** uninstall|remove",
-            does="removes Hookline, and with it all guards",
-            operand="^hookline$",
-            example="pip uninstall -y hookline",
-        ),
-        GuardedCommand(
             run="pkill|killall",
             does="ends Hookline, and with it all guards",
             # A part of the name is enough, and so is a pattern that may be one.
@@ -92,6 +86,8 @@ SELF_PROTECTION = GuardSpec(
         "truncate -s 0 .hookline/hooks.toml",
         "hookline trust --yes",
         "rm -rf ~/.local/state/hookline",
+        "pip uninstall -y hookline",
+        "hookline agent --no-hooks",
     ),
     leaves=("cat .hookline/hooks.toml", "hookline doctor", "git add .hookline", "ls .hookline"),
     cannot=("What the line does not show: a script, an archive that is unpacked, `git pull`.",),

@@ -8,7 +8,7 @@ words: the reading of the line has them.
 from hookline.shell.files.by_row import NOTHING, CommandFiles
 from hookline.shell.files.programs import (
     files_of,
-    found_by_find,
+    finder_of,
     is_reader,
     option_values,
     read_operands,
@@ -24,7 +24,7 @@ __all__ = [
     "ScriptFiles",
     "awk_script",
     "files_of",
-    "found_by_find",
+    "finder_of",
     "is_reader",
     "is_remote",
     "option_values",

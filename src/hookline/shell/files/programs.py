@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hookline.shell.files.by_row import (
     NOTHING,
@@ -33,6 +34,7 @@ from hookline.shell.files.transfers import (
 from hookline.shell.options import read_options, readings
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
 from hookline.shell.programs import row_with_files
+from hookline.shell.runs import any_row, runs_on_found
 
 #: Their input only changes the shell itself.
 _SETS = frozenset(
@@ -322,11 +324,46 @@ _FIND_FILES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
 _FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 
 
-def found_by_find(rest: Words) -> tuple[list[str], list[tuple[str, str]], bool]:
-    """Return where a find starts, its name tests with their patterns, and True if it changes the files it finds."""
-    starts, named = _find_starts(rest), _find_names(rest)
-    changes = "-delete" in rest or any(_may_change(words) for words in _find_runs(rest))
-    return starts, named, changes
+class Finder(NamedTuple):
+    """The files that a command finds."""
+
+    starts: Words
+    #: Tests of their names, with patterns: one of them is enough. Without any, all are found.
+    tests: tuple[tuple[str, str], ...]
+    #: It changes what it finds.
+    changes: bool = False
+    #: It finds names that begin with a dot.
+    hidden: bool = True
+
+
+def finder_of(words: Words) -> Finder | None:
+    """Return what a program finds that runs commands on it; None for any other program."""
+    row = any_row(words[0]) if runs_on_found(words[0]) else None
+    if row is None:
+        return None
+    rest = words[1:]
+    if row.style == "words":
+        changes = "-delete" in rest or any(_may_change(each) for each in _find_runs(rest))
+        return Finder(tuple(_find_starts(rest)), tuple(_find_names(rest)), changes)
+    given = read_options(rest, row.spec).given
+    at = next((one.at for one in given if row.kinds.get(one.name) == "exec"), len(rest))
+    read = read_options(rest[:at], row.spec)
+    starts = (*read.operands[1:], *read.values("--search-path", "--base-directory")) or (".",)
+    patterns = [f"*.{ending}" for ending in read.values("-e", "--extension")]
+    patterns += [_searched_for(one) for one in read.operands[:1] if not patterns]
+    tests = tuple(("-iname", pattern) for pattern in patterns if pattern.strip("*"))
+    run = tuple(HOLE if "{" in word else word for word in rest[at + 1 :])
+    run = (*run, HOLE) if run and HOLE not in run else run
+    hidden = row.hidden is None or any(one.name in row.hidden for one in given if one.at <= at)
+    return Finder(starts, tests, bool(run) and _may_change(run), hidden)
+
+
+def _searched_for(expression: str) -> str:
+    """Return the names that a regular expression finds, as a pattern; HOLE where that is not plain."""
+    if not re.fullmatch(r"\^?(?:[\w-]|\\?\.)*\$?", expression):
+        return HOLE
+    name = expression.strip("^$").replace("\\.", "\0").replace(".", "?").replace("\0", ".")
+    return f"{'' if expression[:1] == '^' else '*'}{name}{'' if expression[-1:] == '$' else '*'}"
 
 
 def _may_change(words: Words) -> bool:
@@ -482,7 +519,7 @@ _SPECIAL: Mapping[str, Callable[[ParsedCommand], CommandFiles]] = MappingProxyTy
         **dict.fromkeys(("jq", "jaq", "gojq", "yq", "tomlq", "xq"), _jq),
         **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
         **dict.fromkeys(("unzip", "bsdunzip"), _unpack),
-        **dict.fromkeys(("find", "gfind"), _find),
+        **dict.fromkeys(("find", "gfind", "bfs"), _find),
         **dict.fromkeys(("git diff", "git show", "git log", "git cat-file", "git blame"), _revisions),
         **dict.fromkeys(("git checkout", "git stash"), _git_paths),
         "git restore": _git_restore,

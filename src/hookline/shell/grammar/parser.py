@@ -36,6 +36,8 @@ _OPENERS = frozenset(
 )
 _BASH_ONLY = frozenset(("select", "function", "[[", "time", "coproc"))
 _CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
+#: Words that are the shell's own where a command may begin.
+RESERVED = _OPENERS | _CLOSERS | {"in"}
 #: Commands whose arguments may be assignments, arrays included.
 _DECLARING = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval"))
 

@@ -53,11 +53,18 @@ class Table:
         self._read: dict[str, ProgramRow] = {}
         #: Programs, and sub-commands, with sub-commands that may run something.
         self.above: set[str] = set()
+        #: Programs and sub-commands, and those above them, that may run others in a directory that an option names.
+        self.entering: set[str] = set()
         self._below: dict[str, list[str]] = {}
         for topic, text in texts.items():
             for block in text.split("\n\n"):
                 names, _, job = block.partition("\n")[0].partition(" = ")
                 at = (topic, block)
+                if " chdir=" in block:
+                    parts = [name.split(" ") for name in names_of(names)]
+                    self.entering |= {
+                        " ".join(each[:end]) for each in parts for end in range(1, len(each) + 1)
+                    }
                 if " " not in names:
                     self._written[names] = at
                     continue
@@ -108,7 +115,8 @@ class Table:
                 made = int(value)
             case (
                 "quiet" | "instead" | "stays" | "besides" | "unread" | "loose"
-                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by"
+                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by" | "hidden"
+                | "removes"
             ):  # fmt: skip
                 made = tuple(filter(None, value.split(",")))
             case "plain" | "near":
@@ -121,6 +129,8 @@ class Table:
                 made = getattr(import_module(f"{__name__}.{topic}"), value)
             case "sub":
                 made = value or "before"
+            case "builtin":
+                made = value or "only"
             case "style" | "files" | "default" | "package":
                 made = value
             case _:

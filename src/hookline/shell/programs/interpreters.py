@@ -8,6 +8,7 @@ from hookline.shell.kinds import KINDS, from_stdin
 from hookline.shell.kinds.commands import is_stdin
 from hookline.shell.options import OptionSpec, read_options, valued
 from hookline.shell.placeholders import HOLE, Words
+from hookline.shell.programs import table
 
 #: Modules that run code or the script in their arguments.
 _CODE_MODULES = frozenset(
@@ -85,19 +86,7 @@ def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
             yield from from_stdin("python", stdin)
         if module == "pdb" and any(word in {"-c", "--command"} for word in after):
             yield ShellDoubt("a debugger gets commands to run")
-    elif module in {
-        "pip",
-        "pytest",
-        "tox",
-        "nox",
-        "coverage",
-        "twine",
-        "build",
-        "black",
-        "ruff",
-        "mypy",
-        "http.server",
-    }:
+    elif (row := table().get(module.casefold())) is not None and row.module:
         yield Inner((module, *after), ("python", "-m", module, *after))
 
 

@@ -43,12 +43,14 @@ WAYS = {
     "decodes": "turns text into other text, as a name that is not to be seen",
     "deletes": "deletes its files",
     "edits": "changes text",
+    "evaluates": "runs what it is given in the shell that runs the line",
     "enters": "goes to another directory, with the whole shell",
     "filters": "writes files that its options and its script name",
     "keeps": "keeps text for later commands",
     "links": "may make links",
     "lists": "lists names of files",
     "logs-in": "starts a shell, which runs the files of a user",
+    "permits": "changes who may use its files, and what is below them",
     "prints": "prints its words",
     "renames": "gives a file another name",
     "schedules": "runs the lines of the files that it is given",
@@ -112,6 +114,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     sub: Literal["", "before", "anywhere"] = ""
     #: What it does as guards follow it through a line, by the names of `WAYS`.
     does: Words = ()
+    #: A shell runs it itself: `only` if there is no program of that name, else `too`.
+    builtin: Literal["", "only", "too"] = ""
     #: With one of these options it runs nothing.
     quiet: Words = ("--help", "--version")
 
@@ -126,6 +130,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     instead: Words = ()
     #: A directory always means all in it.
     whole: bool = False
+    #: Of one that lists: the options with which it finds names that begin with a dot. None: it always does.
+    hidden: Words | None = None
     #: The operand that is used when there is none.
     default: str = ""
     #: It runs a command, which the reading also lists.
@@ -145,10 +151,15 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     recipes_by: Words = ()
     #: The file in its directory whose scripts its sub-commands run.
     package: str = ""
+    #: A module of Python by its name: `python -m pip` is pip.
+    module: bool = False
     #: The hooks of a repository that it runs.
     hooks: Words = ()
     #: Not every installation of its program has it: an alias may have its name.
     optional: bool = False
+
+    #: The sub-commands and options with which it removes packages.
+    removes: Words = ()
 
     # Programs that it runs
 
@@ -159,7 +170,7 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     command: int | None = None
     #: The operands from `command` on are one line of shell, joined by blanks.
     joined: bool = False
-    #: Options with the directory in which it runs the command.
+    #: Options with the directory in which it runs the command; `-p=NAME=` where the value begins with NAME=.
     chdir: Words = ()
     #: NAME=value may come before the command.
     assigns: bool = False

@@ -11,7 +11,7 @@ from hookline.shell.found import Foreign, Found, Inner, Line, ShellDoubt, Stdin,
 from hookline.shell.grammar.limits import LONGEST_ARGUMENTS, LONGEST_CLUSTER
 from hookline.shell.permitted import may_be_set
 from hookline.shell.placeholders import HOLE, Words, base_name
-from hookline.shell.runs import look_through
+from hookline.shell.runs import look_through, runs_on_found
 from hookline.shell.walk.definitions import HERE_IN_ALIAS, ShellDefinitions
 from hookline.shell.walk.draft import COST_OF_A_COMMAND, CommandContext, Draft
 from hookline.shell.walk.evaluated import EVALUATING, EvaluatedText
@@ -19,7 +19,6 @@ from hookline.shell.walk.expand import Expander
 from hookline.shell.walk.printed_arguments import PrintedWords
 from hookline.shell.walk.variables import DECLARING, Variables
 
-_FIND = frozenset(("find", "gfind"))
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -49,7 +48,7 @@ class CommandWalk:
         if limit:
             self._draft.doubt(f"what {program} is given is longer than {limit} characters")
             return
-        self._emit(words, context, outer)
+        at = self._emit(words, context, outer)
         self._printed.note(words)
         if " " in words[0]:
             self._draft.literal = False
@@ -70,7 +69,7 @@ class CommandWalk:
                 self._definitions.sets_arguments()
         if self._fed_anew and context.stdin.kind != "unknown":
             context = replace(context, stdin=Stdin("unknown"))
-        self._look_through(words, context)
+        self._look_through(words, replace(context, by=at))
 
     def _look_through(self, words: Words, context: CommandContext) -> None:
         known = set(words)
@@ -79,23 +78,28 @@ class CommandWalk:
                 return
             if isinstance(found, Inner) and _has_more_holes(found.words, words):
                 # The input of xargs, the files that find comes upon.
-                read = base_name(words[0]) not in _FIND
+                read = not runs_on_found(words[0])
                 self._found(found, replace(context, made_up=True, read=read))
             else:
                 self._found(found, context)
         if context.made_up:
             self._printed.give(words, context.stdin)
-        if context.read and HOLE in known and base_name(words[0]) in _FIND:
+        if context.read and HOLE in known and runs_on_found(words[0]):
             self._draft.doubt("what find is to do comes from standard input")
 
-    def _emit(self, words: Words, context: CommandContext, outer: Words) -> None:
+    def _emit(self, words: Words, context: CommandContext, outer: Words) -> int:
+        """Note a command; return its position."""
+        commands = self._draft.commands
         if context.perhaps:
             if HOLE not in words[0]:
                 self._draft.perhaps.add(base_name(words[0]))
-            return
-        anew = not self._posix or self._definitions.calls(words[0])
-        if anew or not any(_same(words, one.words) for one in self._draft.commands):
-            self._draft.command(words, context.stages, outer)
+            return context.by
+        if self._posix and not self._definitions.calls(words[0]):
+            known = next((at for at, one in enumerate(commands) if _same(words, one.words)), None)
+            if known is not None:
+                return known
+        self._draft.command(words, context.stages, outer, context.by)
+        return len(commands) - 1
 
     def _found(self, found: Found, context: CommandContext) -> None:
         if isinstance(found, ShellDoubt):

@@ -45,6 +45,8 @@ class CommandContext(Struct, frozen=True):
     read: bool = False
     #: It exists only where unknown text is empty.
     perhaps: bool = False
+    #: The position of the command that runs it.
+    by: int = -1
 
 
 class Draft:
@@ -76,8 +78,8 @@ class Draft:
     def foreign(self, text: str) -> None:
         self._foreign[text] = None
 
-    def command(self, words: Words, stages: Stages, outer: Words = ()) -> None:
-        command = ShellCommand(words, base_name(words[0]), forms_of(words), outer=outer)
+    def command(self, words: Words, stages: Stages, outer: Words = (), by: int = -1) -> None:
+        command = ShellCommand(words, base_name(words[0]), forms_of(words), outer=outer, by=by)
         self.commands.append(command)
         self.stages.append(stages)
         self.charge(0, sum(map(len, command.forms)))
