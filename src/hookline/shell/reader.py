@@ -42,6 +42,8 @@ class ShellCommand(Struct, frozen=True):
     by_word: bool = False
     #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
     outer: Words = ()
+    #: It runs in a container or on another machine, with other files.
+    away: bool = False
 
     @property
     def pin(self) -> Words:
@@ -103,6 +105,8 @@ class ShellReading(Struct, frozen=True):
     contents: Mapping[str, str] = NO_CONTENTS
     #: The reason why more commands may be typed into one of them, as a phrase; empty where nothing is read.
     typed: str = ""
+    #: Those of `writes` that only redirections in a container or on another machine write to.
+    writes_away: Words = ()
 
     @property
     def uncertain(self) -> str | None:

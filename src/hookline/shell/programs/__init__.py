@@ -107,7 +107,7 @@ class Table:
             case "command" | "stdin_operands":
                 made = int(value)
             case (
-                "quiet" | "instead" | "stays" | "besides" | "unread" | "loose"
+                "quiet" | "silent" | "away" | "changes" | "shows" | "instead" | "stays" | "besides" | "unread" | "loose"
                 | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by"
             ):  # fmt: skip
                 made = tuple(filter(None, value.split(",")))

@@ -94,8 +94,10 @@ class CommandWalk:
                 self._draft.perhaps.add(base_name(words[0]))
             return
         anew = not self._posix or self._definitions.calls(words[0])
-        if anew or not any(_same(words, one.words) for one in self._draft.commands):
-            self._draft.command(words, context.stages, outer)
+        if anew or not any(
+            one.away == context.away and _same(words, one.words) for one in self._draft.commands
+        ):
+            self._draft.command(words, context, outer)
 
     def _found(self, found: Found, context: CommandContext) -> None:
         if isinstance(found, ShellDoubt):
@@ -108,7 +110,7 @@ class CommandWalk:
             self._draft.foreign(found.text)
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
-            context = replace(context, certain=False)
+            context = replace(context, certain=False, away=context.away or found.away)
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin
