@@ -110,7 +110,17 @@ def _problems(row: ProgramRow) -> Iterator[str]:
     kinds = {*(word.kind for word in own), row.first, row.others, row.stdin, *row.plain, *row.near}
     for kind in sorted(kinds - _OTHER_KINDS - set(KINDS)):
         yield f"unknown kind {kind}"
-    for name in {*row.stays, *row.besides, *row.instead, *row.chdir, *row.recipes_by} - set(row.words):
+    named = {
+        *row.stays,
+        *row.besides,
+        *row.instead,
+        *row.chdir,
+        *row.recipes_by,
+        *row.silent,
+        *(row.away or ()),
+    }
+    named |= {name for name in (*row.shows, *(row.changes or ())) if name[:1] == "-"}
+    for name in sorted(named - set(row.words)):
         yield f"{name} is none of its options"
     for way in sorted(set(row.does) - set(WAYS)):
         yield f"unknown way {way}"

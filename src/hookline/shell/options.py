@@ -28,7 +28,8 @@ _MOST_READINGS = 8
 class OptionSpec(Struct, frozen=True):
     """The options of one program, as texts: `-i -n: -o:: --quiet --output: --color::`.
 
-    `:` after a name means that a value follows, `::` that a value may be glued to it.
+    `:` after a name means that a value follows, `::` that a value may be glued to it, `:::` that two words
+    follow, of which the second is the value.
     """
 
     text: str = ""
@@ -65,7 +66,8 @@ class Options(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """An option's name, and how many values it takes: 0, 1, or 2 for a value that can only be glued to it."""
+    """An option's name, and what it takes: 0 for nothing, 1 for a value, 2 for a value that can only be glued to it,
+    3 for two words."""
 
     short: dict[str, int]
     long: dict[str, int]
@@ -171,8 +173,8 @@ class _Reader:
         self._note(at)
         self._operands.extend(self._words[at:])
 
-    def _next(self, at: int) -> str | None:
-        return self._words[at + 1] if at + 1 < len(self._words) else None
+    def _next(self, at: int, further: int = 1) -> str | None:
+        return self._words[at + further] if at + further < len(self._words) else None
 
     def _long(self, word: str, at: int) -> int:
         """Read a long option; return the number of words it takes."""
@@ -185,17 +187,20 @@ class _Reader:
             self._unknown.append(word)
             self._awaited = -1 if equals else at + 1
             return 1
-        apart = False
+        taken = 1
         for full in names:
             takes = self._table.long.get(full, self._table.short.get(full, 0))
             if equals:
                 self._given.append(Option(full, value, at))
             elif takes == 1:
                 self._given.append(Option(full, self._next(at), at))
-                apart = True
+                taken = max(taken, 2)
+            elif takes == 3:
+                self._given.append(Option(full, self._next(at, 2), at))
+                taken = 3
             else:
                 self._given.append(Option(full, None, at))
-        return 2 if apart else 1
+        return taken
 
     def _apart(self, word: str, at: int) -> int:
         """Read options of a shell. Long ones are written in full, and with one dash or two."""

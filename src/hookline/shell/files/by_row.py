@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from hookline.shell.options import Options, OptionSpec, read_options
 from hookline.shell.placeholders import HOLE, Words
-from hookline.shell.programs import ProgramRow, row_with_files, style_at_once, words_at_once
+from hookline.shell.programs import (
+    ProgramRow,
+    has_rows_below,
+    row_with_files,
+    style_at_once,
+    table,
+    words_at_once,
+)
 
 
 class CommandFiles(NamedTuple):
@@ -61,6 +68,17 @@ def file_use(key: str) -> FileUse | None:
     text = " ".join(word.name + word.takes for word in words.values())
     spec = OptionSpec(text, "posix" if row.sub else style_at_once(key, row), exact=row.exact)
     signs = {word.name: word.sign.replace("*", "") for word in words.values() if word.sign}
+    return FileUse(key, row, spec, signs)
+
+
+@lru_cache(maxsize=512)
+def marked_use(key: str) -> FileUse | None:
+    """Return the row of a program or a sub-command, whether its operands are known or not."""
+    row = table().get(key)
+    if row is None:
+        return None
+    spec = OptionSpec(row.spec.text, "posix" if has_rows_below(key) else row.style, exact=row.exact)
+    signs = {word.name: word.sign.replace("*", "") for word in row.words.values() if word.sign}
     return FileUse(key, row, spec, signs)
 
 

@@ -1,5 +1,6 @@
 """Find what a command does with files: by the row of its program, and by code where no row suffices."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -14,6 +15,7 @@ from hookline.shell.files.by_row import (
     by_row,
     file_use,
     looks_recursive,
+    marked_use,
     merged,
     paths_in,
     plain,
@@ -32,8 +34,10 @@ from hookline.shell.files.transfers import (
 )
 from hookline.shell.options import read_options, readings
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
-from hookline.shell.programs import row_with_files
+from hookline.shell.programs import has_rows_below, row_with_files, table
 
+#: The directory in which a command runs.
+HERE = "."
 #: Their input only changes the shell itself.
 _SETS = frozenset(
     (
@@ -48,39 +52,107 @@ _READ_CODE = frozenset(
         "expect", "pwsh", "powershell",
     )
 )  # fmt: skip
-#: Sub-commands of git that change the repository, which may be another one (`git -C`).
-_CHANGE_REPOSITORY = frozenset(
-    f"git {name}"
-    for name in (
-        "add", "am", "apply", "checkout", "cherry-pick", "clean", "commit", "gc", "init", "merge", "mv",
-        "pull", "rebase",
-        "reset", "restore", "revert", "rm", "stash", "switch",
-    )
-)  # fmt: skip
 
 
 @lru_cache(maxsize=512)
 def files_of(words: Words) -> CommandFiles:
     """Return the files of one command."""
-    use, rest, around = _use_of(words)
-    found = _files_by(use, rest, words)
+    call, rest, around = _parsed(words)
+    found = _files_by(call, rest)
+    if call is None:
+        found = merged(found, _named_by_options(words))
     for other, other_rest in _other_uses_of(words):
         if other is not None:
-            found = merged(found, _files_by(other, other_rest, words))
-    return merged(around, found)
+            found = merged(found, _files_by(by_row(other, other_rest), other_rest))
+    named = [place for place in changed_repositories(words) if place != HERE]
+    return merged(around, merged(CommandFiles(writes=plain(named)), found) if named else found)
 
 
-def _files_by(use: FileUse | None, rest: Words, words: Words) -> CommandFiles:
-    if use is None:
+@lru_cache(maxsize=512)
+def _parsed(words: Words) -> tuple[ParsedCommand | None, Words, CommandFiles]:
+    """Return a command read by the row of its program or sub-command, if there is one; the words that the row is
+    about; and the files of options before them."""
+    use, rest, around = _use_of(words)
+    return None if use is None else by_row(use, rest), rest, around
+
+
+def _files_by(call: ParsedCommand | None, rest: Words) -> CommandFiles:
+    if call is None:
         return CommandFiles(perhaps=paths_in(rest), whole=looks_recursive(rest))
-    call = by_row(use, rest)
-    special = _SPECIAL.get(use.key)
-    found = special(call) if special is not None else call.found
-    git = file_use("git") if use.key in _CHANGE_REPOSITORY else None
-    if git is None:
-        return found
-    places = [place for read in readings(words[1:], git.spec) for place in read.values("-C")]
-    return merged(CommandFiles(writes=plain(places)), found)
+    special = _SPECIAL.get(call.use.key)
+    return special(call) if special is not None else call.found
+
+
+def _named_by_options(words: Words) -> CommandFiles:
+    """Return the files that options name, where nothing is known of the operands."""
+    found, key, rest = NOTHING, _key(words[0]), words[1:]
+    while (use := marked_use(key)) is not None:
+        call = by_row(use, rest)
+        found, first = merged(found, call.found), call.given.first
+        if not has_rows_below(key) or first >= len(rest):
+            break
+        below = f"{key} {rest[first]}"
+        key, rest = below if below in table() else f"{key} *", rest[first + 1 :]
+    return found
+
+
+def parsed(words: Words) -> ParsedCommand | None:
+    """Return a command read by the row of its program, or of its sub-command; None where there is none."""
+    return _parsed(words)[0]
+
+
+def has_option(words: Words, *names: str) -> bool:
+    """Return True if a command has one of these options, by the row of its program."""
+    call = parsed(words)
+    return call is not None and call.given.has(*names)
+
+
+def prints_nothing(words: Words) -> bool:
+    """Return True if an option makes a command answer by its exit code alone. In doubt it prints."""
+    call = parsed(words)
+    if call is None or not call.use.row.silent or call.given.unknown:
+        return False
+    at = next((one.at for one in call.given.given if one.name in call.use.row.silent), None)
+    # `grep $X -q f`: a word that only the shell knows may be an option that takes the next one as its value.
+    return at is not None and not any(HOLE in word for word in call.rest[:at])
+
+
+def changed_repositories(words: Words) -> Words:
+    """Return the directories in which a command of git changes files, commits or settings: those that its options
+    name, or else where it runs."""
+    use = file_use("git") if _key(words[0]) == "git" else None
+    found: dict[str, None] = {}
+    for read in readings(words[1:], use.spec) if use is not None else ():
+        if not _changes_repository(read.operands):
+            continue
+        place = ""
+        for option in read.given:
+            if option.name == "-C":
+                place = posixpath.join(place, option.value or "")
+        named = [posixpath.join(place, one) for one in read.values("--work-tree", "--git-dir")]
+        found.update(dict.fromkeys(plain([place, *named]) or (HERE,)))
+    return tuple(found)
+
+
+def _changes_repository(words: Words) -> bool:
+    key = "git"
+    row = table().get(key)
+    while row is not None and row.sub and words:
+        below = f"{key} {words[0]}"
+        key = below if below in table() else f"{key} *"
+        row = table().get(key)
+        words = words[1:]
+        if row is not None and row.sub:
+            words = read_options(words, row.spec_before_operands).operands
+    if row is None or row.changes is None:
+        return False
+    given = read_options(words, row.spec)
+    verbs = given.operands[:1]
+    if given.has(*row.shows) or not set(verbs).isdisjoint(row.shows):
+        return False
+    least = next((len(one) for one in row.changes if one.strip("*") == ""), 0)
+    by_operands = bool(least) and len(given.operands) >= least
+    return not row.changes or by_operands or given.has(*row.changes) or not set(verbs).isdisjoint(row.changes)
 
 
 def writes_by_option(words: Words) -> Words:
@@ -126,7 +198,11 @@ def runs_standard_input(words: Words) -> bool:
     program = _key(words[0])
     if program not in _READ_CODE:
         return program in {"patch", "ed", "ex"} or words[:2] == ("git", "apply")
-    return not [word for word in words[1:] if word[:1] != "-"]
+    call = parsed(words)
+    if call is None:
+        return not [word for word in words[1:] if word[:1] != "-"]
+    is_named = call.given.operands[:1] not in ((), ("-",))
+    return not (is_named or call.found.code or call.given.has("-m"))
 
 
 def _key(word: str) -> str:
@@ -261,23 +337,9 @@ def _awk(call: ParsedCommand) -> CommandFiles:
 
 
 def _jq(call: ParsedCommand) -> CommandFiles:
-    """Handle jq: some of its options take two values."""
-    rest: list[str] = []
-    files: list[str] = []
-    at = 0
-    while at < len(call.rest):
-        word = call.rest[at]
-        if word in {"--arg", "--argjson", "--slurpfile", "--rawfile"}:
-            files += call.rest[at + 2 : at + 3] if word in {"--slurpfile", "--rawfile"} else ()
-            at += 3
-            continue
-        if word in {"--args", "--jsonargs"}:
-            # The following words are values; the first operand is the program all the same.
-            break
-        rest.append(word)
-        at += 1
-    found = by_row(call.use, tuple(rest)).found
-    return found._replace(reads=plain([*found.reads, *files]))
+    """Handle jq: words behind `--args` are values; the first operand is the program all the same."""
+    at = next((one.at for one in call.given.given if one.name in {"--args", "--jsonargs"}), None)
+    return call.found if at is None else by_row(call.use, call.rest[:at]).found
 
 
 def _tar(call: ParsedCommand) -> CommandFiles:
