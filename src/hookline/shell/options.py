@@ -99,13 +99,18 @@ def readings(arguments: Words, spec: OptionSpec) -> Iterator[Options]:
 
     `kubectl --new-option 5 delete …` deletes, and so does `kubectl --new-flag delete …`.
     """
+    return (read for read, _ in readings_with_words(arguments, spec))
+
+
+def readings_with_words(arguments: Words, spec: OptionSpec) -> Iterator[tuple[Options, Words]]:
+    """Yield the same, each with the arguments that it is of."""
     waiting = [(arguments, 0)]
     for index in range(_MOST_READINGS):
         if index == len(waiting):
             return
         words, start = waiting[index]
         read = read_options(words, spec)
-        yield read
+        yield read, words
         waiting += [(_without_value(words, at, spec), at - 1) for at in read.perhaps_values if at >= start]
 
 

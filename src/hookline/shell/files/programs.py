@@ -17,6 +17,7 @@ from hookline.shell.files.by_row import (
     looks_recursive,
     marked_use,
     merged,
+    named_by_options,
     paths_in,
     plain,
 )
@@ -32,9 +33,9 @@ from hookline.shell.files.transfers import (
     transfer_files,
     wget_files,
 )
-from hookline.shell.options import read_options, readings
+from hookline.shell.options import read_options, readings, readings_with_words
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
-from hookline.shell.programs import has_rows_below, row_with_files, table
+from hookline.shell.programs import row_with_files, table
 
 #: The directory in which a command runs.
 HERE = "."
@@ -59,8 +60,10 @@ def files_of(words: Words) -> CommandFiles:
     """Return the files of one command."""
     call, rest, around = _parsed(words)
     found = _files_by(call, rest)
-    if call is None:
-        found = merged(found, _named_by_options(words))
+    if call is None or call.use.key.endswith("*") or _row_below(call.use.key, call.given.operands):
+        found = merged(found, _named_by_options(_key(words[0]), words[1:]))
+    else:
+        found = merged(found, _reordered(call))
     for other, other_rest in _other_uses_of(words):
         if other is not None:
             found = merged(found, _files_by(by_row(other, other_rest), other_rest))
@@ -83,17 +86,35 @@ def _files_by(call: ParsedCommand | None, rest: Words) -> CommandFiles:
     return special(call) if special is not None else call.found
 
 
-def _named_by_options(words: Words) -> CommandFiles:
-    """Return the files that options name, where nothing is known of the operands."""
-    found, key, rest = NOTHING, _key(words[0]), words[1:]
-    while (use := marked_use(key)) is not None:
-        call = by_row(use, rest)
-        found, first = merged(found, call.found), call.given.first
-        if not has_rows_below(key) or first >= len(rest):
-            break
-        below = f"{key} {rest[first]}"
-        key, rest = below if below in table() else f"{key} *", rest[first + 1 :]
+def _reordered(call: ParsedCommand) -> CommandFiles:
+    """Return the files that options name as their program reads them: `gcc @FILE`, `curl --expand-output FILE`."""
+    order = call.use.row.ordered
+    if order is None or _SPECIAL.get(call.use.key) is _tar:
+        return NOTHING
+    rest = order(call.rest, call.use.spec)
+    return (
+        NOTHING if rest == call.rest else named_by_options(call.use, rest, read_options(rest, call.use.spec))
+    )
+
+
+def _named_by_options(key: str, rest: Words, most: int | None = None) -> CommandFiles:
+    """Return the files that options name, by the rows of sub-commands that are read with their program, or that say
+    nothing of operands."""
+    use = marked_use(key)
+    if use is None:
+        return NOTHING
+    found = NOTHING
+    for given, words in islice(readings_with_words(rest, use.spec), most):
+        found = merged(found, named_by_options(use, words, given))
+        if below := _row_below(key, given.operands):
+            found = merged(found, _named_by_options(below, words[given.first + 1 :], 1))
     return found
+
+
+def _row_below(key: str, operands: Words) -> str:
+    """Return the key of the row of a sub-command, or nothing."""
+    keys = (f"{key} {operands[0]}", f"{key} *") if operands and key in table().over else ()
+    return next((each for each in keys if each in table()), "")
 
 
 def parsed(words: Words) -> ParsedCommand | None:
@@ -117,10 +138,12 @@ def prints_nothing(words: Words) -> bool:
     return at is not None and not any(HOLE in word for word in call.rest[:at])
 
 
+@lru_cache(maxsize=256)
 def changed_repositories(words: Words) -> Words:
     """Return the directories in which a command of git changes files, commits or settings: those that its options
     name, or else where it runs."""
-    use = file_use("git") if _key(words[0]) == "git" else None
+    is_git = "git" in words[0].casefold() and _key(words[0]) == "git"
+    use = file_use("git") if is_git else None
     found: dict[str, None] = {}
     for read in readings(words[1:], use.spec) if use is not None else ():
         if not _changes_repository(read.operands):
@@ -129,8 +152,10 @@ def changed_repositories(words: Words) -> Words:
         for option in read.given:
             if option.name == "-C":
                 place = posixpath.join(place, option.value or "")
-        named = [posixpath.join(place, one) for one in read.values("--work-tree", "--git-dir")]
-        found.update(dict.fromkeys(plain([place, *named]) or (HERE,)))
+        named = read.values("--work-tree", "--git-dir")
+        # A directory may be a link: then `-C a -C ../b` is not what it looks like.
+        joined = [posixpath.join(place, one) for one in named]
+        found.update(dict.fromkeys(plain([place, *joined, *read.values("-C"), *named]) or (HERE,)))
     return tuple(found)
 
 
@@ -205,6 +230,7 @@ def runs_standard_input(words: Words) -> bool:
     return not (is_named or call.found.code or call.given.has("-m"))
 
 
+@lru_cache(maxsize=1024)
 def _key(word: str) -> str:
     """Return the name of a program in the rows: `/usr/bin/Python3.12` is python, but md5 is md5."""
     name = base_name(word).casefold().removesuffix(".exe")
@@ -236,9 +262,9 @@ def _other_uses_of(words: Words) -> Iterator[tuple[FileUse | None, Words]]:
     given = read_options(words[1:], use.spec)
     if given.first not in given.perhaps_values:
         return
-    for read in islice(readings(words[1:], use.spec), 1, None):
+    for read, rest in islice(readings_with_words(words[1:], use.spec), 1, None):
         if not use.row.sub:
-            yield use, read.operands
+            yield use, rest
         elif read.operands:
             yield _descended(_sub_command(use, read.operands[0]), read.operands[1:])[:2]
 
@@ -351,6 +377,7 @@ def _tar(call: ParsedCommand) -> CommandFiles:
     directories = given.values("-C", "--directory")
     members = _below(directories, given.operands) or given.operands
     lists = given.values("-T", "--files-from", "-X", "--exclude-from", "--owner-map", "--group-map")
+    lists += given.values("--add-file")
     marked = {*given.values("-g", "--listed-incremental", "--index-file", "--volno-file")}
     base = call.found._replace(reads=plain(lists), writes=plain(marked), whole=False)
     if given.has("-x", "--extract", "--get"):

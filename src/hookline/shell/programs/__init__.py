@@ -53,6 +53,8 @@ class Table:
         self._read: dict[str, ProgramRow] = {}
         #: Programs, and sub-commands, with sub-commands that may run something.
         self.above: set[str] = set()
+        #: The same, whether these run anything or not.
+        self.over: set[str] = set()
         self._below: dict[str, list[str]] = {}
         for topic, text in texts.items():
             for block in text.split("\n\n"):
@@ -65,6 +67,7 @@ class Table:
                     self._written[name] = at
                     if " " in name:
                         self._below.setdefault(name.partition(" ")[0], []).append(name)
+                        self.over.add(name.rpartition(" ")[0])
                         if job:
                             self.above.add(name.rpartition(" ")[0])
 

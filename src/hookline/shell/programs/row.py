@@ -35,7 +35,13 @@ from hookline.shell.placeholders import Words
 _CODE = "awk code javascript lua makefile mysql perl php psql python ruby sed sqlite vim"
 _CODE_KINDS = frozenset(_CODE.split())
 #: The sign of a value of this kind, if the word has none.
-_SIGN_OF_KIND = {**dict.fromkeys(_CODE_KINDS, "#"), "written": ">", "output": "+", "file": "<"}
+_SIGN_OF_KIND = {
+    **dict.fromkeys(_CODE_KINDS, "#"),
+    "written": ">",
+    "output": "+",
+    "file": "<",
+    "settings": "<",
+}
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _SIGNS = "-<>+!@^#~&?*"
 
