@@ -59,9 +59,10 @@ def _outside_of_command(
         elif word[:1] == HOLE:
             yield from _unknown_outside(files, directories, listed)
     # Where it may run in several directories it is not known which repository that is.
-    here = directories and all(files.is_outside(".", directory) for directory in directories)
-    if here and HERE in changed_repositories(command.words):
-        yield shown(directories[-1]), OUTSIDE, ""
+    if HERE in changed_repositories(command.words):
+        outside = [directory for directory in directories if files.is_outside(".", directory)]
+        if outside and len(outside) == len(directories):
+            yield shown(directories[-1]), OUTSIDE, ""
     for word in found.links if _is_hard(command.words) else ():
         if any(files.is_outside(word, directory) for directory in directories):
             yield (

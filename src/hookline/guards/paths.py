@@ -23,11 +23,10 @@ from hookline.shell.runs import any_row, does
 #: Directories where writing is harmless.
 _ANYWHERE = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev", "/proc/self/fd")  # noqa: S108
 #: They load a file and do not show it.
-_LOADS = frozenset(
-    ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv")
-)
-_LOAD_BY_OPTION = frozenset(("node", "nodejs", "bun", "deno", "tsx", "nodemon", "uv", "npx", "wrangler"))
-_ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
+_LOADS = frozenset(("source", ".", "dotenv", "dotenvx", "direnv"))
+_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "docker-compose"))
+_LOAD_BY_OPTION = _CONTAINERS | {"node", "nodejs", "bun", "deno", "tsx", "nodemon", "uv", "npx", "wrangler"}
+_ENV_FILE = frozenset(("--env-file", "--env-file-if-exists", "--label-file"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
 _MOST_DIRECTORIES = 16
@@ -180,7 +179,11 @@ class CallFiles:
             if files.reads and not [*_listed_names(words)]:
                 yield from self._beside(policy, files.names, directories)
         perhaps = [word for word in files.perhaps if "/" in word or "." in word]
-        for word in (*files.reads, *files.links, *files.sends, *perhaps):
+        seen = (*files.reads, *files.links, *files.sends, *perhaps)
+        if program in _CONTAINERS and not loads:
+            # What goes into a container is not shown; of a recipe that cannot be read lines are.
+            seen = tuple(word for word in files.reads if word not in files.sends)
+        for word in seen:
             what = self.secret(policy, word, directories) if word not in used else None
             if what is not None:
                 doubt = f"what `{program}` does with {shown(word)} is not known" if word in perhaps else ""
