@@ -422,7 +422,7 @@ def _listed_names(words: Words) -> Iterator[str]:
     if call is None:
         return
     yield from map(base_name, call.given.values("-name", "-iname", "-path", "-ipath", "-wholename"))
-    if call.given.has("-regex", "-iregex") or (program in _FD and call.given.has("-e", "--extension")):
+    if call.given.has("-regex", "-iregex"):
         yield "\\"
     if program in _FD:
         # What follows `-x` is a command.
@@ -430,7 +430,9 @@ def _listed_names(words: Words) -> Iterator[str]:
         pattern = call.given.operands[0] if call.given.first < run else ""
         if not call.given.has("-H", "-u", "--hidden", "--unrestricted"):
             yield "\\"
-        elif pattern:
+            return
+        yield from (f"*.{name}" for name in call.given.values("-e", "--extension"))
+        if pattern:
             yield f"*{pattern.strip('^$').replace(chr(92), '')}*"
     if program in _LS and not call.given.has(*_LISTS_HIDDEN):
         # Without hidden files nothing is found that begins with a dot.

@@ -33,7 +33,7 @@ from hookline.shell.files.transfers import (
     transfer_files,
     wget_files,
 )
-from hookline.shell.options import read_options, readings, readings_with_words
+from hookline.shell.options import Options, read_options, readings, readings_with_words
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
 from hookline.shell.programs import row_with_files, table
 
@@ -199,12 +199,16 @@ def is_reader(words: Words) -> bool:
 
 def may_use_files(head: Words, *, options: bool) -> bool | None:
     """Return False for a program or a sub-command whose operands are never files (`sleep`), unless it has `options`,
-    which may name one; None where nothing is known of it."""
-    use = file_use(_key(head[0]))
+    which may name one, and does not change a repository; None where nothing is known of it."""
+    key = _key(head[0])
+    use = file_use(key)
     if use is not None and use.row.sub and head[1:] and not options:
+        below = table().get(f"{key} {head[1]}")
+        if below is not None and below.changes is not None:
+            return True
         use = _sub_command(use, head[1])
     if use is None:
-        return None
+        return True if options and key in table() else None
     return options or bool(use.row.files or use.row.sub or use.row.default) or use.key in _SPECIAL
 
 
@@ -413,8 +417,9 @@ _FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 
 def found_by_find(rest: Words) -> tuple[list[str], list[tuple[str, str]], bool]:
     """Return where a find starts, its name tests with their patterns, and True if it changes the files it finds."""
-    starts, named = _find_starts(rest), _find_names(rest)
-    changes = "-delete" in rest or any(_may_change(words) for words in _find_runs(rest))
+    given = read_options(rest, use.spec) if (use := file_use("find")) is not None else None
+    starts, named = _find_starts(rest), _find_names(given)
+    changes = "-delete" in rest or any(_may_change(words) for words in _find_runs(rest, given))
     return starts, named, changes
 
 
@@ -424,39 +429,50 @@ def _may_change(words: Words) -> bool:
 
 
 def _find_starts(rest: Words) -> list[str]:
-    rest = rest[next((at for at, word in enumerate(rest) if word not in {"-H", "-L", "-P"}), len(rest)) :]
+    # `-D tree` has a value.
+    rest = rest[
+        next((at for at, word in enumerate(rest) if not _is_before(rest[at - 1 : at], word)), len(rest)) :
+    ]
     tests = next((at for at, word in enumerate(rest) if word[:1] in _FIND_SIGNS), len(rest))
     return list(rest[:tests]) or ["."]
 
 
-def _find_names(rest: Words) -> list[tuple[str, str]]:
-    return [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word in _FIND_NAMES]
+def _is_before(previous: Words, word: str) -> bool:
+    """Return True for an option of find that comes before its starting points, or for its value."""
+    return previous == ("-D",) or word == "-D" or re.fullmatch(r"-(?:O\d*|[HLPEXdsx]+)", word) is not None
 
 
-def _find_runs(rest: Words) -> list[Words]:
+def _find_names(given: Options | None) -> list[tuple[str, str]]:
+    return (
+        [(one.name, one.value) for one in given.given if one.name in _FIND_NAMES and one.value]
+        if given
+        else []
+    )
+
+
+def _find_runs(rest: Words, given: Options | None) -> list[Words]:
     """Return the commands it runs, with placeholders for the files."""
     found: list[Words] = []
-    words: list[str] | None = None
-    for word in rest:
-        if words is None:
-            words = [] if word in _FIND_RUNS else None
-        elif word == ";" or (word == "+" and words):
-            found.append(tuple(words))
-            words = None
-        else:
-            words.append(word.replace("{}", HOLE))
-    return [each for each in (*found, tuple(words or ())) if each]
+    end = -1
+    for option in given.given if given is not None else ():
+        if option.name not in _FIND_RUNS or option.at < end:
+            continue
+        after = rest[option.at + 1 :]
+        size = next((at for at, word in enumerate(after) if word == ";" or (word == "+" and at)), len(after))
+        end = option.at + 1 + size
+        found.append(tuple(word.replace("{}", HOLE) for word in after[:size]))
+    return [each for each in found if each]
 
 
 def _find(call: ParsedCommand) -> CommandFiles:
     """Handle find: found files have the names it searches for, anywhere below its start."""
     starts = tuple(_find_starts(call.rest))
-    tests = _find_names(call.rest)
+    tests = _find_names(call.given)
     named = tuple(pattern for test, pattern in tests if test in {"-name", "-iname"})
     paths = (pattern for test, pattern in tests if "path" in test or "whole" in test)
     files = plain((*_below(starts, named), *paths)) or starts
     listed = [call.rest[at + 1] for at, word in enumerate(call.rest[:-1]) if word in _FIND_FILES]
-    inner = [_files_inside(words) for words in _find_runs(call.rest)]
+    inner = [_files_inside(words) for words in _find_runs(call.rest, call.given)]
     changed = "-delete" in call.rest or any(HOLE in word for one in inner for word in one.writes)
     perhaps = files if any(HOLE in word for one in inner for word in one.perhaps) else ()
     return CommandFiles(
@@ -523,6 +539,12 @@ def _shell(call: ParsedCommand) -> CommandFiles:
     return call.found._replace(reads=plain([*call.found.reads, *call.given.operands[:1]]))
 
 
+def _pytest(call: ParsedCommand) -> CommandFiles:
+    """Handle `--cov-report=xml:FILE`."""
+    reports = [value.partition(":")[2] for value in call.given.values("--cov-report")]
+    return call.found._replace(writes=plain([*call.found.writes, *reports]))
+
+
 def _container(call: ParsedCommand) -> CommandFiles:
     """Handle mounts: the program in the container may read and write them."""
     places = [word.partition(":")[0] for word in call.given.values("-v", "--volume") if ":" in word]
@@ -578,6 +600,7 @@ _SPECIAL: Mapping[str, Callable[[ParsedCommand], CommandFiles]] = MappingProxyTy
         **dict.fromkeys(("python", "pypy", "perl", "ruby", "node", "nodejs", "bun", "php"), _interpreter),
         **dict.fromkeys(("lua", "luajit", "julia", "tclsh", "wish", "rscript", "r", "guile"), _interpreter),
         **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"), _shell),
+        "pytest": _pytest,
         "curl": curl_files,
         "wget": wget_files,
         **dict.fromkeys(("http", "https", "xh"), httpie_files),
