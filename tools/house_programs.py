@@ -18,11 +18,11 @@ _LIST = 3
 #: Lists that are not facts of programs, by their reasons: the constant, or the function, that holds each.
 _REASONS = {
     "options and words of Hookline's own command line": """
-        cli/commands/completion/run.py:_BY_NAME cli/commands/doctor/calls.py:_OPTIONS
+        cli/commands/completion/run.py:_BY_NAME cli/commands/hook/__init__.py:_HELP
         cli/commands/fleet/__init__.py:_SIGNS cli/commands/fleet/__init__.py:ACTIONS
         cli/commands/fleet/__init__.py:_OPTIONS cli/commands/run/shell.py:_start_server config/commands.py:_SHOWS
-        config/commands.py:COMMANDS config/install/self_calls.py:plain_program
-        config/protection/protected_paths.py:_LAUNCHERS hook/daemon/calls.py:_WITH_VALUE
+        config/commands.py:COMMANDS config/commands.py:HOOK_OPTIONS
+        config/protection/protected_paths.py:_LAUNCHERS
         hook/relay/client.py:_call team/console/views/one_run.py:_again""",
     "names and keys of a format, or columns": """
         actions/by_names.py:_COMMAND_LINES cli/commands/fire/times_report.py:_warm_columns
@@ -47,14 +47,14 @@ _REASONS = {
         journal/redaction.py:_OPTIONS journal/secret_shapes.py:_COMMANDS""",
     "files that are many programs": "execguard/judge.py:_MANY_IN_ONE",
     "containers and other machines that a guard does not follow": """
-        guards/commands.py:_CONTAINERS guards/outside.py:_ELSEWHERE guards/rows.py:_RUNNERS""",
+        guards/commands.py:_CONTAINERS guards/paths.py:_CONTAINERS guards/rows.py:_RUNNERS""",
     "what a guard leaves alone, and how it reads searches": """
         guards/flows.py:MEASURES guards/paths.py:_LOADS guards/paths.py:_LOAD_BY_OPTION
         guards/paths.py:_KEY_OPTIONS guards/paths.py:_LOADING guards/paths.py:SEARCHES
         guards/paths.py:_INCLUDES guards/paths.py:_RUNS_EACH guards/paths.py:_CHOOSES
         guards/paths.py:_DESCRIBES guards/paths.py:_FINDS_NAMES guards/paths.py:_OTHERS
-        guards/paths.py:_listed_names guards/paths.py:_searches_all trust/data_files.py:_STORES
-        trust/data_files.py:_QUIET""",
+        guards/paths.py:_LS guards/paths.py:_LISTS_HIDDEN guards/paths.py:_ENV_FILE guards/outside.py:_NAMES_ONLY
+        guards/paths.py:_searches_all trust/data_files.py:_STORES""",
     "what a permission suggests, and what it leaves alone": """
         permissions/suggest.py:_SUBCOMMANDS permissions/suggest.py:_EXACT shell/kinds/commands.py:_USUAL
         shell/permitted.py:_ANY_WORDS shell/permitted.py:_READS_DATA shell/permitted.py:_NEEDLESS
@@ -63,9 +63,9 @@ _REASONS = {
         shell/files/by_row.py:looks_recursive shell/runs.py:_PLAIN_WRITES""",
     "for the functions for what no row can say": """
         shell/files/programs.py:_SETS shell/files/programs.py:_READ_CODE
-        shell/files/programs.py:runs_standard_input shell/files/programs.py:_jq
+        shell/files/programs.py:runs_standard_input
         shell/files/programs.py:_FIND_NAMES shell/files/programs.py:_FIND_FILES
-        shell/files/programs.py:_FIND_RUNS shell/files/programs.py:_find_starts shell/files/programs.py:_SPECIAL
+        shell/files/programs.py:_FIND_RUNS shell/files/programs.py:_SPECIAL
         shell/files/transfers.py:curl_files shell/programs/builds.py:_GLUED shell/programs/files.py:xargs""",
     "words and builtins of the shell's own language": """
         shell/grammar/parser.py:_BASH_ONLY shell/grammar/parser.py:_DECLARING
@@ -167,7 +167,17 @@ def _problems(row: ProgramRow) -> Iterator[str]:
     for kind in sorted(kinds - _OTHER_KINDS - set(KINDS)):
         yield f"unknown kind {kind}"
     entering = {option.partition("=")[0] for option in row.chdir}
-    for name in {*row.stays, *row.besides, *row.instead, *entering, *row.recipes_by} - set(row.words):
+    named = {
+        *row.stays,
+        *row.besides,
+        *row.instead,
+        *entering,
+        *row.recipes_by,
+        *row.silent,
+        *(row.away or ()),
+    }
+    named |= {name for name in (*row.shows, *(row.changes or ())) if name[:1] == "-"}
+    for name in sorted(named - set(row.words)):
         yield f"{name} is none of its options"
     for way in sorted(set(row.does) - set(WAYS)):
         yield f"unknown way {way}"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hookline.actions import patches
+from hookline.config.protection import lines
 from hookline.config.protection.lines import switching_programs
 from hookline.dialects.codewhale import texts
 from hookline.guards import MODULES
@@ -82,6 +83,12 @@ def _of_switches() -> Iterator[Used]:
         yield from (Used(each, int(re.IGNORECASE), "search", "switches of agents") for each in patterns)
 
 
+def _of_variables_of_agents() -> Iterator[Used]:
+    """Yield the pattern of variables that say where hooks are configured."""
+    found = lines._configuring_variables()  # pyright: ignore[reportPrivateUsage] its table
+    yield Used(found.pattern, found.flags, "search", "variables of agents")
+
+
 def _of_marks() -> Iterator[Used]:
     """Yield the pattern of lines that name files, with the marks of patches."""
     marks = "|".join(map(re.escape, (*patches._NAMING, "diff --git ")))  # pyright: ignore[reportPrivateUsage] its table
@@ -113,6 +120,7 @@ TABLES: Mapping[Unknown, Patterns | str] = {
     Unknown("hookline.actions.patches", "names"): _of_marks,
     Unknown("hookline.checks.surroundings", "_relative(hook, program, dialect, context)"): _LETTERS,
     Unknown("hookline.config.protection.lines", "_switches_hooks_off(words)"): _of_switches,
+    Unknown("hookline.config.protection.lines", "_configuring_variables()"): _of_variables_of_agents,
     Unknown("hookline.guards.code", "one"): "with the others of a guard",
     Unknown("hookline.shell.walk.expand", "f'[{re.escape(signs)}]+' if signs else '(?!)'"): _LETTERS,
     Unknown("hookline.matching.shell_rules", "_mention(text.casefold())"): _LETTERS,

@@ -25,6 +25,8 @@ nl -b a .env                                | .env                 |
 cut -d= -f2 .env                            | .env                 |
 grep KEY .env                               | .env                 |
 grep -rn KEY src                            | src                  |
+find -O3 d -delete                          |                      | d
+find -D tree -E d -name x -delete           |                      | d/x
 grep -e KEY -e TOKEN .env                   | .env                 |
 grep -f patterns.txt .env                   | patterns.txt .env    |
 grep --file=patterns.txt .env               | patterns.txt .env    |

@@ -34,6 +34,14 @@ def test_options_of_a_program_whose_options_may_follow_operands(
     assert given(words, SORT) == expected
 
 
+def test_an_option_may_take_two_words_of_which_the_second_is_the_value() -> None:
+    spec = OptionSpec("-n --rawfile::: --arg:::")
+    read = read_options(("--rawfile", "name", "f", "--arg", "-n", "-n", ".", "g"), spec)
+    assert read.given == (Option("--rawfile", "f", 0), Option("--arg", "-n", 3))
+    assert read.operands == (".", "g")
+    assert read_options(("--rawfile", "name"), spec).given == (Option("--rawfile", None, 0),)
+
+
 def test_an_ambiguous_abbreviation_counts_as_each_of_its_options() -> None:
     assert given("--co=x", SORT) == [("--compress-program", "x"), ("--color", "x")]
 

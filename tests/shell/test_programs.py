@@ -224,7 +224,7 @@ def test_a_file_is_seen_behind_options(line: str, written: str) -> None:
     ("line", "read", "written"),
     [
         ("nano -e notes.md", "notes.md", "notes.md"),
-        ("hx -c conf.toml notes.md", "notes.md", "notes.md"),
+        ("hx -c conf.toml notes.md", "conf.toml notes.md", "notes.md"),
         ("sftp -b batch.txt -s sub host", "batch.txt", ""),
         ("mutt -i text.md a@b.c", "text.md", ""),
         ("mail -i a@b.c", "", ""),

@@ -11,10 +11,27 @@ _DATA = (
     "tail -n1 f | grep -q ok",
     "grep -q x < f",
     "cmp -s f other.txt",
+    "cmp --bytes=9 -s f other.txt",
+    "grep --quiet OK f",
     'grep -q OK "$CLAUDE_PROJECT_DIR"/f',
 )
 #: What it prints is the answer of the hook.
-_ANSWERS = ("cat f", "jq . f", "grep decision f", "tail -1 f", "cat f 2> /dev/null", "grep -q x y; cat f")
+_ANSWERS = (
+    "cat f",
+    "jq . f",
+    "grep decision f",
+    "tail -1 f",
+    "cat f 2> /dev/null",
+    "grep -q x y; cat f",
+    "grep -hesq f",
+    "grep -eq f",
+    "grep -e -q f",
+    "grep $X -q f",
+    "cmp --bytes=9 -ls other f -i s",
+    "cmp -n s f g",
+    "cat f; ls > /dev/null",
+    "cat f '> /dev/null '",
+)
 _RUN = (
     "sh f", "bash ./f", ". f", "source f", "python3 f", "./f", "awk -f f x", "sed -f f x", "jq -f f x", "make -f f",
     "cat f | sh", "cat f | xargs sh -c", 'sh -c "$(cat f)"', 'eval "$(cat f)"', "$(cat f)", "sh < f", "sed e f",

@@ -7,27 +7,11 @@ from hookline.guards.flows import flows_of
 from hookline.guards.paths import SEARCHES, CallFiles, Found, shown
 from hookline.guards.spec import OUTSIDE
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
-from hookline.shell.files.programs import files_of
+from hookline.shell.files.programs import HERE, changed_repositories, files_of, has_option
 from hookline.shell.placeholders import Words
 from hookline.shell.programs import table
 from hookline.shell.runs import does
 
-#: Programs whose commands have other files than this machine.
-_ELSEWHERE = frozenset(
-    (
-        "docker",
-        "podman",
-        "nerdctl",
-        "docker-compose",
-        "kubectl",
-        "oc",
-        "ssh",
-        "vagrant",
-        "multipass",
-        "gcloud",
-        "lima",
-    )
-)
 #: Files that code of other languages opens to write.
 _CODE_WRITES = re.compile(
     r"open\(\s*['\"]([/~.][^'\"]{0,500})['\"]\s*,\s*['\"][wax]|"
@@ -36,6 +20,8 @@ _CODE_WRITES = re.compile(
     r"shutil\.(?:copy\w*|move)\([^\n)]{0,200},\s*['\"]([/~.][^'\"]{0,500})['\"]"
 )
 _MOST_HOPS = 4
+#: With these a search prints the names of files.
+_NAMES_ONLY = ("-l", "-L", "--files-with-matches", "--files-without-match", "--files")
 
 
 def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
@@ -44,18 +30,16 @@ def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
     files.follow_links(reading)
     # `"$OUT/$name"` is read with and without values: such a path does not mean the root.
     spread = any(HOLE in word for command in reading.commands for word in command.words)
-    elsewhere = _texts_elsewhere(reading)
     listed = _listed_outside(files, reading)
     for at, directories in files.directories(reading):
         every += [each for each in directories if each not in every]
         command = reading.commands[at] if at < len(reading.commands) else None
-        if command is not None and command.words and not _is_elsewhere(command, elsewhere):
+        if command is not None and command.words and not command.away:
             yield from _outside_of_command(files, command, directories, listed.get(at, ""), spread=spread)
     in_code = [
         path for text in reading.foreign for found in _CODE_WRITES.findall(text) for path in found if path
     ]
-    # A redirection belongs to no command of the reading: one in the text for another machine writes there.
-    here = [word for word in reading.writes if not files.is_redirected_in(elsewhere, word)]
+    here = [word for word in reading.writes if word not in reading.writes_away]
     for word in (*here, *in_code):
         if any(files.is_outside(word, directory) for directory in every):
             yield shown(word), OUTSIDE, ""
@@ -74,6 +58,11 @@ def _outside_of_command(
             yield shown(word), OUTSIDE, ""
         elif word[:1] == HOLE:
             yield from _unknown_outside(files, directories, listed)
+    # Where it may run in several directories it is not known which repository that is.
+    if HERE in changed_repositories(command.words):
+        outside = [directory for directory in directories if files.is_outside(".", directory)]
+        if outside and len(outside) == len(directories):
+            yield shown(directories[-1]), OUTSIDE, ""
     for word in found.links if _is_hard(command.words) else ():
         if any(files.is_outside(word, directory) for directory in directories):
             yield (
@@ -121,28 +110,10 @@ def _lists(words: Words) -> Words:
     files = files_of(words)
     if _runs_on_files(words):
         return (*files.names, *files.reads, *files.perhaps)
-    names_only = base_name(words[0]) in SEARCHES and any(
-        (one[:2] == "--" and "files-with" in one) or (one[:1] == "-" != one[1:2] and "l" in one.lower())
-        for one in words[1:]
-    )
+    names_only = base_name(words[0]) in SEARCHES and has_option(words, *_NAMES_ONLY)
     return (*files.names, *files.reads) if names_only else files.names
 
 
 def _is_hard(words: Words) -> bool:
     """Return True if a command makes links that are the files themselves."""
-    return not any(one == "--symbolic" or (one[:1] == "-" != one[1:2] and "s" in one) for one in words[1:])
-
-
-def _texts_elsewhere(reading: ShellReading) -> Sequence[str]:
-    """Return the commands that run others in a container or on another machine."""
-    return [
-        " ".join(command.words[1:])
-        for command in reading.commands
-        if command.words and base_name(command.words[0]) in _ELSEWHERE
-    ]
-
-
-def _is_elsewhere(command: ShellCommand, elsewhere: Sequence[str]) -> bool:
-    """Return True if one of those runs it."""
-    text = " ".join(command.words)
-    return any(text in each for each in elsewhere)
+    return not has_option(words, "-s", "--symbolic", "--symbolic-link")

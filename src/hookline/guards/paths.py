@@ -16,18 +16,17 @@ from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
 from hookline.matching.name_patterns import name_fits
 from hookline.matching.patterns import LONGEST_PATH
 from hookline.shell import HOLE, ShellReading, base_name
-from hookline.shell.files.programs import files_of
+from hookline.shell.files.programs import files_of, has_option, parsed, prints_nothing
 from hookline.shell.placeholders import Words
 from hookline.shell.runs import does
 
 #: Directories where writing is harmless.
 _ANYWHERE = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev", "/proc/self/fd")  # noqa: S108
 #: They load a file and do not show it.
-_LOADS = frozenset(
-    ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv")
-)
-_LOAD_BY_OPTION = frozenset(("node", "nodejs", "bun", "deno", "tsx", "nodemon", "uv", "npx", "wrangler"))
-_ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
+_LOADS = frozenset(("source", ".", "dotenv", "dotenvx", "direnv"))
+_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "docker-compose"))
+_LOAD_BY_OPTION = _CONTAINERS | {"node", "nodejs", "bun", "deno", "tsx", "nodemon", "uv", "npx", "wrangler"}
+_ENV_FILE = frozenset(("--env-file", "--env-file-if-exists", "--label-file"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
 _MOST_LINKS = 16
@@ -37,8 +36,6 @@ _HIDDEN = re.compile(r"(?:^|/)\.(?!\.?/)|^/(?:[ep*?\[])")
 _BRACES = re.compile(r"\$\{(\w+)(?:[%#:/^,@-][^{}]{0,100})?\}")
 #: Variables that the line sets to a path below the user's home directory.
 _HOMES = re.compile(r"\b(\w+)=\$HOME([\w./-]*)")
-#: Redirections that write no file.
-_HARMLESS = re.compile(r"\d?>&\d|&?\d?>\s*/dev/null\b")
 
 #: For PowerShell: commands that write, separators of words, and the user's home directory.
 _WRITES = re.compile(
@@ -55,9 +52,10 @@ _MARKERS = (".git", ".hookline", ".hg", ".jj")
 #: What becomes variables goes through these.
 _LOADING = frozenset(("export", "xargs", "grep", "egrep", "sed", "awk", "cut", "tr", "cat", "sort"))
 SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ugrep", "zgrep", "ag", "ack"))
-_QUIET = re.compile(r"-[a-zA-Z]{0,10}q[a-zA-Z]{0,10}|--quiet|--silent")
-_INCLUDES = frozenset(("--include", "-g", "--glob", "--iglob"))
-_RUNS_EACH = frozenset(("-x", "-X", "--exec", "--exec-batch"))
+_INCLUDES = ("--include", "-g", "--glob", "--iglob")
+_RUNS_EACH = ("-x", "-X", "--exec", "--exec-batch")
+_LS = frozenset(("ls", "gls", "dir", "vdir"))
+_FD = frozenset(("fd", "fdfind"))
 #: Of a list they let some names pass.
 _CHOOSES = frozenset(
     ("head", "tail", "grep", "egrep", "rg", "sed", "awk", "fzf", "shuf", "sort", "uniq", "cut", "tr")
@@ -66,8 +64,8 @@ _DESCRIBES = MEASURES | {"stat", "du", "ls"}
 #: Of a list they let names pass that fit an expression; and how git lists files that it does not have.
 _FINDS_NAMES = frozenset(("grep", "egrep", "rg", "sed", "awk", "compgen"))
 _EXPRESSION = re.compile(r"/([^/\n]{1,60})/")
-_LISTS_HIDDEN = re.compile(r"-\w{0,9}[aA]\w{0,9}|--(?:almost-)?all")
-_OTHERS = frozenset(("-o", "--others", "-i", "--ignored"))
+_LISTS_HIDDEN = ("-a", "-A", "-f", "--all", "--almost-all")
+_OTHERS = ("-o", "--others", "-i", "--ignored")
 #: Patterns that find what secrets look like, or everything.
 _ANY_SECRET = re.compile(
     r"PASSW|SECRET|TOKEN|API_?KEY|CREDENTIAL|PRIVATE|^DB_|AWS_|^[.=^$'\"*]{0,3}$|^\.[*+]$"
@@ -167,18 +165,22 @@ class CallFiles:
         program, loads = base_name(words[0]), "load" in self._settings.parts
         if not loads and program in _LOADS:
             return
-        if program in SEARCHES and _QUIET.fullmatch(next((one for one in words[1:] if one[:1] == "-"), "")):
+        if program in SEARCHES and prints_nothing(words):
             return
         files, used = files_of(words), _used(words, loads=loads)
         if program in SEARCHES:
             yield from self._found_by_name(policy, _included(words))
             yield from self._searched(policy, words, directories)
-        elif does(program, "lists") and (files.reads or not _RUNS_EACH.isdisjoint(words)):
+        elif does(program, "lists") and (files.reads or has_option(words, *_RUNS_EACH)):
             yield from self._found_by_name(policy, _listed_names(words))
             if files.reads and not [*_listed_names(words)]:
                 yield from self._beside(policy, files.names, directories)
         perhaps = [word for word in files.perhaps if "/" in word or "." in word]
-        for word in (*files.reads, *files.links, *files.sends, *perhaps):
+        seen = (*files.reads, *files.links, *files.sends, *perhaps)
+        if program in _CONTAINERS and not loads:
+            # What goes into a container is not shown; of a recipe that cannot be read lines are.
+            seen = tuple(word for word in files.reads if word not in files.sends)
+        for word in seen:
             what = self.secret(policy, word, directories) if word not in used else None
             if what is not None:
                 doubt = f"what `{program}` does with {shown(word)} is not known" if word in perhaps else ""
@@ -202,17 +204,17 @@ class CallFiles:
             if listing.does("lists"):
                 names = [*_listed_names(listing.words)]
                 yield from self._found_by_name(policy, names)
-                hidden = program == "ls" and any(_LISTS_HIDDEN.fullmatch(word) for word in listing.words)
+                hidden = program in _LS and has_option(listing.words, *_LISTS_HIDDEN)
                 if shows and not names and (hidden or not _is_filtered(source, reading)):
                     yield from self._beside(policy, files_of(listing.words).names or (".",), ())
             elif program in _FINDS_NAMES and shows:
-                words = (word for word in listing.words[1:] if word[:1] != "-")
                 found = (
-                    _EXPRESSION.findall(word) if program in {"sed", "awk"} else (word,) for word in words
+                    _EXPRESSION.findall(word) if program in {"sed", "awk"} else (word,)
+                    for word in _texts_of(listing.words)
                 )
                 names = [_name_found_by(each) for several in found for each in several]
                 yield from self._found_by_name(policy, names)
-            elif program == "git" and "ls-files" in listing.words and not _OTHERS.isdisjoint(listing.words):
+            elif _is_of_git(listing.words, "ls-files") and has_option(listing.words, *_OTHERS):
                 yield from self._beside(policy, (".",), ())
             if listing.does("decodes") or (listing.does("edits") and _is_literal(source, reading, flows)):
                 yield "", "", f"`{listing.text}` hides which file is read"
@@ -239,11 +241,13 @@ class CallFiles:
 
     def _searched(self, policy: GuardSpec, words: Words, directories: Sequence[str]) -> Iterator[Found]:
         """Yield files with secrets in directories that are searched for what looks like a secret, or for anything."""
-        if [*_included(words)] or not _searches_all(words):
+        call = parsed(words)
+        if call is None or [*_included(words)] or not _searches_all(words):
             return
-        operands = [word for word in words[1:] if word[:1] != "-"]
-        if operands and _ANY_SECRET.search(operands[0]):
-            yield from self._beside(policy, operands[1:] or (".",), directories)
+        operands, given = call.given.operands, call.given.values("-e", "--regexp")
+        expressions, places = (given, operands) if given else (operands[:1], operands[1:])
+        if any(_ANY_SECRET.search(one) for one in expressions):
+            yield from self._beside(policy, places or (".",), directories)
 
     def _only_loads(self, reading: ShellReading) -> bool:
         """Return True for `export $(grep = .env | xargs)`: what is read becomes variables, and the line shows none."""
@@ -313,11 +317,6 @@ class CallFiles:
                 if old and new and len(self._links) < _MOST_LINKS and not _inside(self._place.cwd, new):
                     self._links[new] = old
 
-    def is_redirected_in(self, texts: Sequence[str], word: str) -> bool:
-        """Return True if these texts write to a file, and the line has no redirection but theirs."""
-        theirs = sum(_redirections(text) for text in texts if word in text)
-        return theirs > 0 and _redirections(self._line) == theirs and "$'" not in self._line
-
     def _begins_at_home(self, rest: str) -> bool:
         """Return True if the line has `$HOME` before this, or a variable that it sets to a path of that kind."""
         # `$HOME/x/f{1,2}`: of what braces make, the line has the directory.
@@ -334,10 +333,6 @@ class CallFiles:
         from hookline.shell.directories import directories_of  # noqa: PLC0415 most calls need none
 
         return directories_of(reading, self._line, self._place.cwd, self.whole, self._place.home)
-
-
-def _redirections(text: str) -> int:
-    return len(_HARMLESS.sub("", text).split(">")) - 1
 
 
 def named_in(policy: GuardSpec, files: CallFiles, line: str) -> Iterator[Found]:
@@ -376,45 +371,62 @@ def _is_literal(source: int, reading: ShellReading, flows: Sequence[tuple[int, i
     return not reads and all(reading.commands[one].does("prints") for one in fed)
 
 
+def _texts_of(words: Words) -> Words:
+    """Return the words of a command that may be expressions: operands, and values of options."""
+    call = parsed(words)
+    if call is None:
+        return tuple(word for word in words[1:] if word[:1] != "-")
+    return (*call.given.operands, *(one.value for one in call.given.given if one.value))
+
+
+def _is_of_git(words: Words, sub_command: str) -> bool:
+    call = parsed(words)
+    return call is not None and call.use.key == f"git {sub_command}"
+
+
 def _listed_names(words: Words) -> Iterator[str]:
     """Yield the patterns of names that `find -name` and `fd` list. Without one, all are listed."""
-    for option, after in pairwise((*words, "")):
-        if option in {"-name", "-iname", "-path", "-ipath", "-wholename"}:
-            yield base_name(after)
-        elif option in {"-regex", "-iregex", "-e", "--extension"}:
+    call, program = parsed(words), base_name(words[0])
+    if call is None:
+        return
+    yield from map(base_name, call.given.values("-name", "-iname", "-path", "-ipath", "-wholename"))
+    if call.given.has("-regex", "-iregex"):
+        yield "\\"
+    if program in _FD:
+        # What follows `-x` is a command.
+        run = min((one.at for one in call.given.given if one.name in _RUNS_EACH), default=len(words))
+        pattern = call.given.operands[0] if call.given.first < run else ""
+        if not call.given.has("-H", "-u", "--hidden", "--unrestricted"):
             yield "\\"
-    if base_name(words[0]) in {"fd", "fdfind"}:
-        pattern = next((word for word in words[1:] if word[:1] != "-"), "")
-        hidden = any(
-            one in {"--hidden", "--unrestricted"} or (one[:1] == "-" != one[1:2] and set(one) & set("Hu"))
-            for one in words
-        )
-        yield f"*{pattern.strip('^$').replace(chr(92), '')}*" if hidden and pattern else "\\"
-    if base_name(words[0]) in {"ls", "gls", "dir", "vdir"} and not any(
-        one in {"--all", "--almost-all"} or (one[:1] == "-" != one[1:2] and set(one) & set("aAf"))
-        for one in words[1:]
-    ):
+            return
+        yield from (f"*.{name}" for name in call.given.values("-e", "--extension"))
+        if pattern:
+            yield f"*{pattern.strip('^$').replace(chr(92), '')}*"
+    if program in _LS and not call.given.has(*_LISTS_HIDDEN):
         # Without hidden files nothing is found that begins with a dot.
         yield "\\"
 
 
 def _searches_all(words: Words) -> bool:
     """Return True if a search goes through a directory with its hidden files."""
-    short = {letter for one in words[1:] if one[:1] == "-" != one[1:2] for letter in one[1:]}
-    long = {one.partition("=")[0] for one in words[1:] if one[:2] == "--"}
+    call = parsed(words)
+    if call is None:
+        return False
+    given = call.given
     if base_name(words[0]) in {"grep", "egrep", "fgrep", "zgrep"}:
-        return bool(short & {"r", "R"} or long & {"--recursive", "--dereference-recursive"})
-    return bool(long & {"--hidden", "--unrestricted"} or short & {".", "u"})
+        return given.has("-r", "-R", "--recursive", "--dereference-recursive") or "recurse" in given.values(
+            "-d", "--directories"
+        )
+    return given.has("--hidden", "--unrestricted", "-.", "-u")
 
 
 def _included(words: Words) -> Iterator[str]:
     """Yield the names of files that a search goes through: `grep -r x . --include=.env`. Dots count as letters."""
-    for option, after in pairwise((*words, "")):
-        name, equals, value = option.partition("=")
-        if name in _INCLUDES:
-            pattern = base_name(value if equals else after)
-            if pattern.strip("*?!"):
-                yield pattern
+    call = parsed(words)
+    for value in call.given.values(*_INCLUDES) if call is not None else ():
+        pattern = base_name(value)
+        if pattern.strip("*?!"):
+            yield pattern
 
 
 def _telling_names(row: Secret) -> Iterator[str]:

@@ -15,6 +15,8 @@ class Line(Struct, frozen=True):
     args: Words = ()
     #: The program that runs it writes to its standard input.
     fed: bool = False
+    #: It runs in a container or on another machine.
+    away: bool = False
 
 
 class Inner(Struct, frozen=True):
@@ -25,6 +27,8 @@ class Inner(Struct, frozen=True):
     outer: Words = ()
     #: It is given another name, and not run.
     renamed: bool = False
+    #: It runs in a container or on another machine.
+    away: bool = False
 
 
 class Foreign(Struct, frozen=True):

@@ -30,7 +30,8 @@ _MOST_READINGS = 8
 class OptionSpec(Struct, frozen=True):
     """The options of one program, as texts: `-i -n: -o:: --quiet --output: --color::`.
 
-    `:` after a name means that a value follows, `::` that a value may be glued to it.
+    `:` after a name means that a value follows, `::` that a value may be glued to it, `:::` that two words
+    follow, of which the second is the value.
     """
 
     text: str = ""
@@ -67,7 +68,8 @@ class Options(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """An option's name, and how many values it takes: 0, 1, or 2 for a value that can only be glued to it."""
+    """An option's name, and what it takes: 0 for nothing, 1 for a value, 2 for a value that can only be glued to it,
+    3 for two words."""
 
     short: dict[str, int]
     long: dict[str, int]
@@ -109,13 +111,18 @@ def readings(arguments: Words, spec: OptionSpec) -> Iterator[Options]:
 
     `kubectl --new-option 5 delete …` deletes, and so does `kubectl --new-flag delete …`.
     """
+    return (read for read, _ in readings_with_words(arguments, spec))
+
+
+def readings_with_words(arguments: Words, spec: OptionSpec) -> Iterator[tuple[Options, Words]]:
+    """Yield the same, each with the arguments that it is of."""
     waiting = [(arguments, 0)]
     for index in range(_MOST_READINGS):
         if index == len(waiting):
             return
         words, start = waiting[index]
         read = read_options(words, spec)
-        yield read
+        yield read, words
         waiting += [(_without_value(words, at, spec), at - 1) for at in read.perhaps_values if at >= start]
 
 
@@ -183,8 +190,8 @@ class _Reader:
         self._note(at)
         self._operands.extend(self._words[at:])
 
-    def _next(self, at: int) -> str | None:
-        return self._words[at + 1] if at + 1 < len(self._words) else None
+    def _next(self, at: int, further: int = 1) -> str | None:
+        return self._words[at + further] if at + further < len(self._words) else None
 
     def _long(self, word: str, at: int) -> int:
         """Read a long option; return the number of words it takes."""
@@ -197,17 +204,20 @@ class _Reader:
             self._unknown.append(word)
             self._awaited = -1 if equals else at + 1
             return 1
-        apart = False
+        taken = 1
         for full in names:
             takes = self._table.long.get(full, self._table.short.get(full, 0))
             if equals:
                 self._given.append(Option(full, value, at))
             elif takes == 1:
                 self._given.append(Option(full, self._next(at), at))
-                apart = True
+                taken = max(taken, 2)
+            elif takes == 3:
+                self._given.append(Option(full, self._next(at, 2), at))
+                taken = 3
             else:
                 self._given.append(Option(full, None, at))
-        return 2 if apart else 1
+        return taken
 
     def _apart(self, word: str, at: int) -> int:
         """Read options of a shell. Long ones are written in full, and with one dash or two."""

@@ -44,6 +44,8 @@ class ShellCommand(Struct, frozen=True):
     outer: Words = ()
     #: The position of the command that runs this one; -1 for the line itself.
     by: int = -1
+    #: It runs in a container or on another machine, with other files.
+    away: bool = False
 
     @property
     def pin(self) -> Words:
@@ -105,6 +107,8 @@ class ShellReading(Struct, frozen=True):
     contents: Mapping[str, str] = NO_CONTENTS
     #: The reason why more commands may be typed into one of them, as a phrase; empty where nothing is read.
     typed: str = ""
+    #: Those of `writes` that only redirections in a container or on another machine write to.
+    writes_away: Words = ()
 
     @property
     def uncertain(self) -> str | None:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
+from msgspec.structs import replace
+
 from hookline.shell.allowed_directories import HERE, Beyond
 from hookline.shell.environment import look_at_variable
 from hookline.shell.found import Foreign, Found, Inner, Line, ShellDoubt, Stdin
@@ -199,14 +201,14 @@ class _Call:
         if self._is_quiet():
             return
         if row.reader is not None:
-            yield from row.reader(self._rest, self._stdin, row.spec)
+            yield from self._there(row.reader(self._rest, self._stdin, row.spec))
         yield from self._in_options()
         if row.runner and (named := self._plainly_named()) is not None:
             yield named
             return
         if row.loose is not None:
-            yield from self._loose(row.loose)
-        yield from self._in_operands()
+            yield from self._there(self._loose(row.loose))
+        yield from self._there(self._in_operands())
         yield from self._in_stdin()
         below = self._sub_command()
         if below is not None:
@@ -215,6 +217,12 @@ class _Call:
             yield from other.found()
         if not self._once:
             yield from self._misread()
+
+    def _there(self, found: Iterator[Found], option: str = "") -> Iterator[Found]:
+        """Mark what runs elsewhere: all of a program that runs commands there, but for the lines of other options
+        than the row says."""
+        away = self._row.away
+        return found if away is None or (option and option not in away) else map(_away, found)
 
     def _misread(self) -> Iterator[Found]:
         """Read values that look like options: to some programs they are options: `npx -c --call=LINE`."""
@@ -321,7 +329,7 @@ class _Call:
             elif kind == "file" and self._row.stdin and option.value is not None and is_stdin(option.value):
                 yield from from_stdin(self._row.stdin, self._stdin, named=True)
             elif option.value is not None or kind == "document":
-                yield from KINDS[kind].found(option.value or "")
+                yield from self._there(KINDS[kind].found(option.value or ""), option.name)
                 if self._row.appended and kind in {"line", "usual line"}:
                     words = map(shlex.quote, self._options.operands)
                     yield from KINDS[kind].found(" ".join((option.value or "", *words)))
@@ -440,6 +448,10 @@ class _Call:
                     yield ShellDoubt("only the shell knows what the command is")
             elif not word.startswith("-"):
                 yield Inner(tuple(rest[at:]))
+
+
+def _away(found: Found) -> Found:
+    return replace(found, away=True) if isinstance(found, Line | Inner) else found
 
 
 def _quoted_line(word: str) -> Iterator[Found]:

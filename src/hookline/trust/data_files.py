@@ -9,15 +9,12 @@ import re
 from functools import lru_cache
 
 from hookline.shell import HOLE, ShellReader, ShellReading
-from hookline.shell.files import is_reader, read_operands
+from hookline.shell.files import is_reader, prints_nothing, read_operands
 from hookline.shell.placeholders import Words
 from hookline.shell.programs import table
 
 #: They keep what they read, to run it later.
 _STORES = frozenset(("crontab", "at", "batch", "source", ".", "mapfile", "readarray", "read"))
-#: Options with which programs print nothing.
-_GREP = ("q", ("--quiet", "--silent"))
-_QUIET = {"grep": _GREP, "egrep": _GREP, "fgrep": _GREP, "rg": _GREP, "cmp": ("s", ("--silent", "--quiet"))}
 _DISCARDS = r"(?:^|[^\d<>])(?:1|&)?>\s{0,4}/dev/null(?:\s|$)"
 _ASSIGNS = r"(?<![\w-])[A-Za-z_]\w{0,100}\+?="
 
@@ -60,20 +57,23 @@ def _only_reads(at: int, reading: ShellReading, line: str) -> bool:
         if "/" in now or HOLE in now or not is_reader(words) or not _is_plain(now):
             return False
         targets = [target for source, target in reading.flows if reading.commands[source].words is words]
-        if not targets and not (_is_quiet(words) or re.search(_DISCARDS, line)):
+        if not targets and not (_is_quiet(words) or _is_discarded(reading, line)):
             return False
         waiting += [target for target in targets if target not in seen]
         seen.update(targets)
     return True
 
 
+def _is_discarded(reading: ShellReading, line: str) -> bool:
+    """Return True if what a line prints goes nowhere: then it has one command that prints, and one redirection."""
+    ends = set(range(len(reading.commands))) - {source for source, _ in reading.flows}
+    quoted = any("/dev/null" in word for command in reading.commands for word in command.words)
+    return len(ends) == 1 and not quoted and re.search(_DISCARDS, line) is not None
+
+
 def _is_quiet(words: Words) -> bool:
     """Return True if a command prints nothing: it only answers by its exit code."""
-    if words[0] in ("test", "["):
-        return True
-    short = "".join(word[1:] for word in words[1:] if word[:1] == "-" and word[:2] != "--")
-    letter, long = _QUIET.get(words[0], ("", ()))
-    return bool(letter) and (letter in short or not set(long).isdisjoint(words))
+    return words[0] in ("test", "[") or prints_nothing(words)
 
 
 def _is_plain(program: str) -> bool:

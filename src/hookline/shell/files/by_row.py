@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 from hookline.shell.options import Options, OptionSpec, read_options
 from hookline.shell.placeholders import HOLE, Words
-from hookline.shell.programs import ProgramRow, row_with_files, style_at_once, words_at_once
+from hookline.shell.programs import (
+    ProgramRow,
+    row_with_files,
+    style_at_once,
+    table,
+    words_at_once,
+)
 
 
 class CommandFiles(NamedTuple):
@@ -64,6 +70,18 @@ def file_use(key: str) -> FileUse | None:
     return FileUse(key, row, spec, signs)
 
 
+@lru_cache(maxsize=512)
+def marked_use(key: str) -> FileUse | None:
+    """Return the row of a program or a sub-command, whether its operands are known or not."""
+    row = table().get(key)
+    if row is None:
+        return None
+    # The options of a sub-command come behind it.
+    spec = row.spec_before_operands if key in table().over else row.spec
+    signs = {word.name: word.sign.replace("*", "") for word in row.words.values() if word.sign}
+    return FileUse(key, row, spec, signs)
+
+
 class ParsedCommand(NamedTuple):
     """A command whose words were read by its row."""
 
@@ -78,6 +96,11 @@ class ParsedCommand(NamedTuple):
 def by_row(use: FileUse, rest: Words) -> ParsedCommand:
     given = read_options(rest, use.spec)
     return ParsedCommand(use, rest, given, _Found(use, rest, given).files())
+
+
+def named_by_options(use: FileUse, rest: Words, given: Options) -> CommandFiles:
+    """Return the files that options name."""
+    return _Found(use, rest, given).files(operands=False)._replace(perhaps=())
 
 
 class _Found:
@@ -111,9 +134,9 @@ class _Found:
         elif value is not None and sign == "@":
             self._lists["^"].extend(sent_files(value, name))
         elif value is not None and sign in "<!#^":
-            self._lists[sign].append(value)
+            self._lists[sign].extend(_files_in(value) if sign == "<" else (value,))
         elif value is not None and value not in _STREAMS:
-            self._lists[">"].append(value)
+            self._lists[">"].extend(_files_in(value))
             if sign == ">":
                 self._by_option.append(name)
 
@@ -129,13 +152,9 @@ class _Found:
             self._option(">", name, value)
         return is_written
 
-    def files(self) -> CommandFiles:
-        operands = self._given.operands or ((self._row.default,) if self._row.default else ())
-        signs = "" if self._row.sub else self._row.files or ""
-        if signs[:1] == "-" and self._row.instead and self._given.has(*self._row.instead):
-            signs = signs[1:]
-        for word, sign in zip(operands, _spread(signs, operands), strict=False):
-            self._operand(word, sign)
+    def files(self, *, operands: bool = True) -> CommandFiles:
+        if operands:
+            self._operands()
         lists = self._lists
         return CommandFiles(
             reads=plain([*lists["<"], *lists["^"]]),
@@ -148,6 +167,14 @@ class _Found:
             code=tuple(lists["#"]),
             by_option=tuple(self._by_option),
         )
+
+    def _operands(self) -> None:
+        operands = self._given.operands or ((self._row.default,) if self._row.default else ())
+        signs = "" if self._row.sub else self._row.files or ""
+        if signs[:1] == "-" and self._row.instead and self._given.has(*self._row.instead):
+            signs = signs[1:]
+        for word, sign in zip(operands, _spread(signs, operands), strict=False):
+            self._operand(word, sign)
 
     def _operand(self, word: str, sign: str) -> None:
         reads, writes = sign in "<=", sign in ">=$" or (sign == "<" and self._in_place)
@@ -196,7 +223,7 @@ def merged(one: CommandFiles, other: CommandFiles) -> CommandFiles:
         into=plain(one.into + other.into),
         contents=(*one.contents, *other.contents),
         code=one.code + other.code,
-        by_option=one.by_option + other.by_option,
+        by_option=tuple(dict.fromkeys(one.by_option + other.by_option)),
     )
 
 
@@ -221,6 +248,11 @@ def looks_recursive(rest: Words) -> bool:
         or (word[:1] == "-" and word[:2] != "--" and not {"r", "R"}.isdisjoint(word))
         for word in rest
     )
+
+
+def _files_in(value: str) -> Words:
+    """Return the value, and what follows the name in one: `--set-file key=.env`, `--emit asm=/x.s`."""
+    return (value, value.rpartition("=")[2]) if "=" in value else (value,)
 
 
 #: Patterns are compiled when they are needed first, and kept by `re`.

@@ -1,5 +1,6 @@
 """Find what a command does with files: by the row of its program, and by code where no row suffices."""
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -15,7 +16,9 @@ from hookline.shell.files.by_row import (
     by_row,
     file_use,
     looks_recursive,
+    marked_use,
     merged,
+    named_by_options,
     paths_in,
     plain,
 )
@@ -31,11 +34,13 @@ from hookline.shell.files.transfers import (
     transfer_files,
     wget_files,
 )
-from hookline.shell.options import read_options, readings
+from hookline.shell.options import Options, read_options, readings, readings_with_words
 from hookline.shell.placeholders import HOLE, Words, base_name, without_version
-from hookline.shell.programs import row_with_files
+from hookline.shell.programs import row_with_files, table
 from hookline.shell.runs import any_row, runs_on_found
 
+#: The directory in which a command runs.
+HERE = "."
 #: Their input only changes the shell itself.
 _SETS = frozenset(
     (
@@ -50,39 +55,131 @@ _READ_CODE = frozenset(
         "expect", "pwsh", "powershell",
     )
 )  # fmt: skip
-#: Sub-commands of git that change the repository, which may be another one (`git -C`).
-_CHANGE_REPOSITORY = frozenset(
-    f"git {name}"
-    for name in (
-        "add", "am", "apply", "checkout", "cherry-pick", "clean", "commit", "gc", "init", "merge", "mv",
-        "pull", "rebase",
-        "reset", "restore", "revert", "rm", "stash", "switch",
-    )
-)  # fmt: skip
 
 
 @lru_cache(maxsize=512)
 def files_of(words: Words) -> CommandFiles:
     """Return the files of one command."""
-    use, rest, around = _use_of(words)
-    found = _files_by(use, rest, words)
+    call, rest, around = _parsed(words)
+    found = _files_by(call, rest)
+    if call is None or call.use.key.endswith("*") or _row_below(call.use.key, call.given.operands):
+        found = merged(found, _named_by_options(_key(words[0]), words[1:]))
+    else:
+        found = merged(found, _reordered(call))
     for other, other_rest in _other_uses_of(words):
         if other is not None:
-            found = merged(found, _files_by(other, other_rest, words))
-    return merged(around, found)
+            found = merged(found, _files_by(by_row(other, other_rest), other_rest))
+    named = [place for place in changed_repositories(words) if place != HERE]
+    return merged(around, merged(CommandFiles(writes=plain(named)), found) if named else found)
 
 
-def _files_by(use: FileUse | None, rest: Words, words: Words) -> CommandFiles:
-    if use is None:
+@lru_cache(maxsize=512)
+def _parsed(words: Words) -> tuple[ParsedCommand | None, Words, CommandFiles]:
+    """Return a command read by the row of its program or sub-command, if there is one; the words that the row is
+    about; and the files of options before them."""
+    use, rest, around = _use_of(words)
+    return None if use is None else by_row(use, rest), rest, around
+
+
+def _files_by(call: ParsedCommand | None, rest: Words) -> CommandFiles:
+    if call is None:
         return CommandFiles(perhaps=paths_in(rest), whole=looks_recursive(rest))
-    call = by_row(use, rest)
-    special = _SPECIAL.get(use.key)
-    found = special(call) if special is not None else call.found
-    git = file_use("git") if use.key in _CHANGE_REPOSITORY else None
-    if git is None:
-        return found
-    places = [place for read in readings(words[1:], git.spec) for place in read.values("-C")]
-    return merged(CommandFiles(writes=plain(places)), found)
+    special = _SPECIAL.get(call.use.key)
+    return special(call) if special is not None else call.found
+
+
+def _reordered(call: ParsedCommand) -> CommandFiles:
+    """Return the files that options name as their program reads them: `gcc @FILE`, `curl --expand-output FILE`."""
+    order = call.use.row.ordered
+    if order is None or _SPECIAL.get(call.use.key) is _tar:
+        return NOTHING
+    rest = order(call.rest, call.use.spec)
+    return (
+        NOTHING if rest == call.rest else named_by_options(call.use, rest, read_options(rest, call.use.spec))
+    )
+
+
+def _named_by_options(key: str, rest: Words, most: int | None = None) -> CommandFiles:
+    """Return the files that options name, by the rows of sub-commands that are read with their program, or that say
+    nothing of operands."""
+    use = marked_use(key)
+    if use is None:
+        return NOTHING
+    found = NOTHING
+    for given, words in islice(readings_with_words(rest, use.spec), most):
+        found = merged(found, named_by_options(use, words, given))
+        if below := _row_below(key, given.operands):
+            found = merged(found, _named_by_options(below, words[given.first + 1 :], 1))
+    return found
+
+
+def _row_below(key: str, operands: Words) -> str:
+    """Return the key of the row of a sub-command, or nothing."""
+    keys = (f"{key} {operands[0]}", f"{key} *") if operands and key in table().over else ()
+    return next((each for each in keys if each in table()), "")
+
+
+def parsed(words: Words) -> ParsedCommand | None:
+    """Return a command read by the row of its program, or of its sub-command; None where there is none."""
+    return _parsed(words)[0]
+
+
+def has_option(words: Words, *names: str) -> bool:
+    """Return True if a command has one of these options, by the row of its program."""
+    call = parsed(words)
+    return call is not None and call.given.has(*names)
+
+
+def prints_nothing(words: Words) -> bool:
+    """Return True if an option makes a command answer by its exit code alone. In doubt it prints."""
+    call = parsed(words)
+    if call is None or not call.use.row.silent or call.given.unknown:
+        return False
+    at = next((one.at for one in call.given.given if one.name in call.use.row.silent), None)
+    # `grep $X -q f`: a word that only the shell knows may be an option that takes the next one as its value.
+    return at is not None and not any(HOLE in word for word in call.rest[:at])
+
+
+@lru_cache(maxsize=256)
+def changed_repositories(words: Words) -> Words:
+    """Return the directories in which a command of git changes files, commits or settings: those that its options
+    name, or else where it runs."""
+    is_git = "git" in words[0].casefold() and _key(words[0]) == "git"
+    use = file_use("git") if is_git else None
+    found: dict[str, None] = {}
+    for read in readings(words[1:], use.spec) if use is not None else ():
+        if not _changes_repository(read.operands):
+            continue
+        place = ""
+        for option in read.given:
+            if option.name == "-C":
+                place = posixpath.join(place, option.value or "")
+        named = read.values("--work-tree", "--git-dir")
+        # A directory may be a link: then `-C a -C ../b` is not what it looks like.
+        joined = [posixpath.join(place, one) for one in named]
+        found.update(dict.fromkeys(plain([place, *joined, *read.values("-C"), *named]) or (HERE,)))
+    return tuple(found)
+
+
+def _changes_repository(words: Words) -> bool:
+    key = "git"
+    row = table().get(key)
+    while row is not None and row.sub and words:
+        below = f"{key} {words[0]}"
+        key = below if below in table() else f"{key} *"
+        row = table().get(key)
+        words = words[1:]
+        if row is not None and row.sub:
+            words = read_options(words, row.spec_before_operands).operands
+    if row is None or row.changes is None:
+        return False
+    given = read_options(words, row.spec)
+    verbs = given.operands[:1]
+    if given.has(*row.shows) or not set(verbs).isdisjoint(row.shows):
+        return False
+    least = next((len(one) for one in row.changes if one.strip("*") == ""), 0)
+    by_operands = bool(least) and len(given.operands) >= least
+    return not row.changes or by_operands or given.has(*row.changes) or not set(verbs).isdisjoint(row.changes)
 
 
 def writes_by_option(words: Words) -> Words:
@@ -104,12 +201,16 @@ def is_reader(words: Words) -> bool:
 
 def may_use_files(head: Words, *, options: bool) -> bool | None:
     """Return False for a program or a sub-command whose operands are never files (`sleep`), unless it has `options`,
-    which may name one; None where nothing is known of it."""
-    use = file_use(_key(head[0]))
+    which may name one, and does not change a repository; None where nothing is known of it."""
+    key = _key(head[0])
+    use = file_use(key)
     if use is not None and use.row.sub and head[1:] and not options:
+        below = table().get(f"{key} {head[1]}")
+        if below is not None and below.changes is not None:
+            return True
         use = _sub_command(use, head[1])
     if use is None:
-        return None
+        return True if options and key in table() else None
     return options or bool(use.row.files or use.row.sub or use.row.default) or use.key in _SPECIAL
 
 
@@ -128,9 +229,14 @@ def runs_standard_input(words: Words) -> bool:
     program = _key(words[0])
     if program not in _READ_CODE:
         return program in {"patch", "ed", "ex"} or words[:2] == ("git", "apply")
-    return not [word for word in words[1:] if word[:1] != "-"]
+    call = parsed(words)
+    if call is None:
+        return not [word for word in words[1:] if word[:1] != "-"]
+    is_named = call.given.operands[:1] not in ((), ("-",))
+    return not (is_named or call.found.code or call.given.has("-m"))
 
 
+@lru_cache(maxsize=1024)
 def _key(word: str) -> str:
     """Return the name of a program in the rows: `/usr/bin/Python3.12` is python, but md5 is md5."""
     name = base_name(word).casefold().removesuffix(".exe")
@@ -162,9 +268,9 @@ def _other_uses_of(words: Words) -> Iterator[tuple[FileUse | None, Words]]:
     given = read_options(words[1:], use.spec)
     if given.first not in given.perhaps_values:
         return
-    for read in islice(readings(words[1:], use.spec), 1, None):
+    for read, rest in islice(readings_with_words(words[1:], use.spec), 1, None):
         if not use.row.sub:
-            yield use, read.operands
+            yield use, rest
         elif read.operands:
             yield _descended(_sub_command(use, read.operands[0]), read.operands[1:])[:2]
 
@@ -263,23 +369,9 @@ def _awk(call: ParsedCommand) -> CommandFiles:
 
 
 def _jq(call: ParsedCommand) -> CommandFiles:
-    """Handle jq: some of its options take two values."""
-    rest: list[str] = []
-    files: list[str] = []
-    at = 0
-    while at < len(call.rest):
-        word = call.rest[at]
-        if word in {"--arg", "--argjson", "--slurpfile", "--rawfile"}:
-            files += call.rest[at + 2 : at + 3] if word in {"--slurpfile", "--rawfile"} else ()
-            at += 3
-            continue
-        if word in {"--args", "--jsonargs"}:
-            # The following words are values; the first operand is the program all the same.
-            break
-        rest.append(word)
-        at += 1
-    found = by_row(call.use, tuple(rest)).found
-    return found._replace(reads=plain([*found.reads, *files]))
+    """Handle jq: words behind `--args` are values; the first operand is the program all the same."""
+    at = next((one.at for one in call.given.given if one.name in {"--args", "--jsonargs"}), None)
+    return call.found if at is None else by_row(call.use, call.rest[:at]).found
 
 
 def _tar(call: ParsedCommand) -> CommandFiles:
@@ -291,6 +383,7 @@ def _tar(call: ParsedCommand) -> CommandFiles:
     directories = given.values("-C", "--directory")
     members = _below(directories, given.operands) or given.operands
     lists = given.values("-T", "--files-from", "-X", "--exclude-from", "--owner-map", "--group-map")
+    lists += given.values("--add-file")
     marked = {*given.values("-g", "--listed-incremental", "--index-file", "--volno-file")}
     base = call.found._replace(reads=plain(lists), writes=plain(marked), whole=False)
     if given.has("-x", "--extract", "--get"):
@@ -342,10 +435,11 @@ def finder_of(words: Words) -> Finder | None:
     if row is None:
         return None
     rest = words[1:]
-    if row.style == "words":
-        changes = "-delete" in rest or any(_may_change(each) for each in _find_runs(rest))
-        return Finder(tuple(_find_starts(rest)), tuple(_find_names(rest)), changes)
-    given = read_options(rest, row.spec).given
+    read = read_options(rest, row.spec)
+    if row.style == "glued":
+        changes = "-delete" in rest or any(_may_change(each) for each in _find_runs(rest, read))
+        return Finder(tuple(_find_starts(rest)), tuple(_find_names(read)), changes)
+    given = read.given
     at = next((one.at for one in given if row.kinds.get(one.name) == "exec"), len(rest))
     read = read_options(rest[:at], row.spec)
     starts = (*read.operands[1:], *read.values("--search-path", "--base-directory")) or (".",)
@@ -372,39 +466,50 @@ def _may_change(words: Words) -> bool:
 
 
 def _find_starts(rest: Words) -> list[str]:
-    rest = rest[next((at for at, word in enumerate(rest) if word not in {"-H", "-L", "-P"}), len(rest)) :]
+    # `-D tree` has a value.
+    rest = rest[
+        next((at for at, word in enumerate(rest) if not _is_before(rest[at - 1 : at], word)), len(rest)) :
+    ]
     tests = next((at for at, word in enumerate(rest) if word[:1] in _FIND_SIGNS), len(rest))
     return list(rest[:tests]) or ["."]
 
 
-def _find_names(rest: Words) -> list[tuple[str, str]]:
-    return [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word in _FIND_NAMES]
+def _is_before(previous: Words, word: str) -> bool:
+    """Return True for an option of find that comes before its starting points, or for its value."""
+    return previous == ("-D",) or word == "-D" or re.fullmatch(r"-(?:O\d*|[HLPEXdsx]+)", word) is not None
 
 
-def _find_runs(rest: Words) -> list[Words]:
+def _find_names(given: Options | None) -> list[tuple[str, str]]:
+    return (
+        [(one.name, one.value) for one in given.given if one.name in _FIND_NAMES and one.value]
+        if given
+        else []
+    )
+
+
+def _find_runs(rest: Words, given: Options | None) -> list[Words]:
     """Return the commands it runs, with placeholders for the files."""
     found: list[Words] = []
-    words: list[str] | None = None
-    for word in rest:
-        if words is None:
-            words = [] if word in _FIND_RUNS else None
-        elif word == ";" or (word == "+" and words):
-            found.append(tuple(words))
-            words = None
-        else:
-            words.append(word.replace("{}", HOLE))
-    return [each for each in (*found, tuple(words or ())) if each]
+    end = -1
+    for option in given.given if given is not None else ():
+        if option.name not in _FIND_RUNS or option.at < end:
+            continue
+        after = rest[option.at + 1 :]
+        size = next((at for at, word in enumerate(after) if word == ";" or (word == "+" and at)), len(after))
+        end = option.at + 1 + size
+        found.append(tuple(word.replace("{}", HOLE) for word in after[:size]))
+    return [each for each in found if each]
 
 
 def _find(call: ParsedCommand) -> CommandFiles:
     """Handle find: found files have the names it searches for, anywhere below its start."""
     starts = tuple(_find_starts(call.rest))
-    tests = _find_names(call.rest)
+    tests = _find_names(call.given)
     named = tuple(pattern for test, pattern in tests if test in {"-name", "-iname"})
     paths = (pattern for test, pattern in tests if "path" in test or "whole" in test)
     files = plain((*_below(starts, named), *paths)) or starts
     listed = [call.rest[at + 1] for at, word in enumerate(call.rest[:-1]) if word in _FIND_FILES]
-    inner = [_files_inside(words) for words in _find_runs(call.rest)]
+    inner = [_files_inside(words) for words in _find_runs(call.rest, call.given)]
     changed = "-delete" in call.rest or any(HOLE in word for one in inner for word in one.writes)
     perhaps = files if any(HOLE in word for one in inner for word in one.perhaps) else ()
     return CommandFiles(
@@ -471,6 +576,12 @@ def _shell(call: ParsedCommand) -> CommandFiles:
     return call.found._replace(reads=plain([*call.found.reads, *call.given.operands[:1]]))
 
 
+def _pytest(call: ParsedCommand) -> CommandFiles:
+    """Handle `--cov-report=xml:FILE`."""
+    reports = [value.partition(":")[2] for value in call.given.values("--cov-report")]
+    return call.found._replace(writes=plain([*call.found.writes, *reports]))
+
+
 def _container(call: ParsedCommand) -> CommandFiles:
     """Handle mounts: the program in the container may read and write them."""
     places = [word.partition(":")[0] for word in call.given.values("-v", "--volume") if ":" in word]
@@ -526,6 +637,7 @@ _SPECIAL: Mapping[str, Callable[[ParsedCommand], CommandFiles]] = MappingProxyTy
         **dict.fromkeys(("python", "pypy", "perl", "ruby", "node", "nodejs", "bun", "php"), _interpreter),
         **dict.fromkeys(("lua", "luajit", "julia", "tclsh", "wish", "rscript", "r", "guile"), _interpreter),
         **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"), _shell),
+        "pytest": _pytest,
         "curl": curl_files,
         "wget": wget_files,
         **dict.fromkeys(("http", "https", "xh"), httpie_files),

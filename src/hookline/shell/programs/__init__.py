@@ -55,6 +55,8 @@ class Table:
         self.above: set[str] = set()
         #: Programs and sub-commands, and those above them, that may run others in a directory that an option names.
         self.entering: set[str] = set()
+        #: The same, whether these run anything or not.
+        self.over: set[str] = set()
         self._below: dict[str, list[str]] = {}
         for topic, text in texts.items():
             for block in text.split("\n\n"):
@@ -72,6 +74,7 @@ class Table:
                     self._written[name] = at
                     if " " in name:
                         self._below.setdefault(name.partition(" ")[0], []).append(name)
+                        self.over.add(name.rpartition(" ")[0])
                         if job:
                             self.above.add(name.rpartition(" ")[0])
 
@@ -114,9 +117,8 @@ class Table:
             case "command" | "stdin_operands":
                 made = int(value)
             case (
-                "quiet" | "instead" | "stays" | "besides" | "unread" | "loose"
-                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by" | "hidden"
-                | "removes"
+                "quiet" | "silent" | "away" | "changes" | "shows" | "instead" | "stays" | "besides" | "unread" | "loose"
+                | "chdir" | "does" | "hooks" | "loads" | "recipes" | "recipes_by" | "hidden" | "removes"
             ):  # fmt: skip
                 made = tuple(filter(None, value.split(",")))
             case "plain" | "near":

@@ -10,7 +10,8 @@ below are words: those with a dash are its options, the others its properties, w
 `docker|podman run|exec` are four names, and `git *` is every sub-command of git without a row. Versions,
 paths and .exe are not part of a name. A row without a job runs nothing else.
 
-An option is its name, then `:` where a value follows or `::` where one may be glued to it, then the value. A
+An option is its name, then `:` where a value follows, `::` where one may be glued to it or `:::` where two words
+follow and the second is the value, then the value. A
 sign describes the value as a file: `<` read, `>` written, which is more than the plain job, `+` written as
 the plain job, `!` proves the user's identity, `@` data that is sent (of a file, after @), `^` a file that is
 sent, `#` code, `*` where something goes, `-` none, although the kind has one. Of an option without a value:
@@ -34,7 +35,13 @@ from hookline.shell.placeholders import Words
 _CODE = "awk code javascript lua makefile mysql perl php psql python ruby sed sqlite vim"
 _CODE_KINDS = frozenset(_CODE.split())
 #: The sign of a value of this kind, if the word has none.
-_SIGN_OF_KIND = {**dict.fromkeys(_CODE_KINDS, "#"), "written": ">", "output": "+", "file": "<"}
+_SIGN_OF_KIND = {
+    **dict.fromkeys(_CODE_KINDS, "#"),
+    "written": ">",
+    "output": "+",
+    "file": "<",
+    "settings": "<",
+}
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _SIGNS = "-<>+!@^#~&?*"
 
@@ -68,7 +75,7 @@ class Word(NamedTuple):
     """One option."""
 
     name: str
-    #: Empty, `:` or `::`.
+    #: Empty, `:`, `::` or `:::`.
     takes: str
     sign: str
     kind: str
@@ -118,6 +125,8 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     builtin: Literal["", "only", "too"] = ""
     #: With one of these options it runs nothing.
     quiet: Words = ("--help", "--version")
+    #: With one of these options it prints nothing: its exit code is the answer.
+    silent: Words = ()
 
     # Its files
 
@@ -138,6 +147,14 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     runs: bool = False
     #: The files of a command among its words are its own: `find -exec`, `python -m`.
     holds: bool = False
+
+    # The repository that it is started in
+
+    #: It changes files, commits or settings there. None: it does not. Else with one of these options or first
+    #: operands, `*` with any operand, `**` with two; always where there are none.
+    changes: Words | None = None
+    #: With one of these options or first operands it shows something, and changes nothing.
+    shows: Words = ()
 
     # Files that it runs
 
@@ -193,6 +210,9 @@ class ProgramRow(Struct, frozen=True, eq=False, dict=True):
     loose: Words | None = None
     #: The first operand is plainly the program: a permission for `npx tsc` is one for tsc.
     runner: bool = False
+    #: What it runs has other files than this machine: all but the lines of its options, of which these are also
+    #: run there. None: it runs commands here.
+    away: Words | None = None
     #: Kinds that are its plain job: their content needs no separate permission.
     plain: Words = ()
     #: Kinds that are so inside the project: `make -f build/rules.mk`.

@@ -95,10 +95,13 @@ class CommandWalk:
                 self._draft.perhaps.add(base_name(words[0]))
             return context.by
         if self._posix and not self._definitions.calls(words[0]):
-            known = next((at for at, one in enumerate(commands) if _same(words, one.words)), None)
+            same = (
+                at for at, one in enumerate(commands) if one.away == context.away and _same(words, one.words)
+            )
+            known = next(same, None)
             if known is not None:
                 return known
-        self._draft.command(words, context.stages, outer, context.by)
+        self._draft.command(words, context, outer)
         return len(commands) - 1
 
     def _found(self, found: Found, context: CommandContext) -> None:
@@ -112,7 +115,7 @@ class CommandWalk:
             self._draft.foreign(found.text)
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
-            context = replace(context, certain=False)
+            context = replace(context, certain=False, away=context.away or found.away)
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin

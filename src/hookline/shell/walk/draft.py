@@ -47,6 +47,8 @@ class CommandContext(Struct, frozen=True):
     perhaps: bool = False
     #: The position of the command that runs it.
     by: int = -1
+    #: It runs in a container or on another machine.
+    away: bool = False
 
 
 class Draft:
@@ -56,6 +58,8 @@ class Draft:
         #: Programs that run where unknown text is empty.
         self.perhaps: set[str] = set()
         self.writes: list[str] = []
+        #: Those of them that redirections on this machine write to.
+        self.writes_here: set[str] = set()
         self.reads: list[str] = []
         #: Counted by the parsers, too.
         self.steps = [0]
@@ -78,10 +82,13 @@ class Draft:
     def foreign(self, text: str) -> None:
         self._foreign[text] = None
 
-    def command(self, words: Words, stages: Stages, outer: Words = (), by: int = -1) -> None:
-        command = ShellCommand(words, base_name(words[0]), forms_of(words), outer=outer, by=by)
+    def command(self, words: Words, context: CommandContext, outer: Words = ()) -> None:
+        forms = forms_of(words)
+        command = ShellCommand(
+            words, base_name(words[0]), forms, outer=outer, by=context.by, away=context.away
+        )
         self.commands.append(command)
-        self.stages.append(stages)
+        self.stages.append(context.stages)
         self.charge(0, sum(map(len, command.forms)))
 
     def charge(self, steps: int, text: int) -> None:
@@ -131,6 +138,7 @@ class Draft:
             tuple(self._all_flows()),
             contents,
             self.typed,
+            tuple(each for each in dict.fromkeys(self.writes) if each not in self.writes_here),
         )
 
     def _all_flows(self) -> Iterator[tuple[int, int]]:

@@ -61,7 +61,7 @@ _REPEATS = re.compile(r"\b(?:while|until|for|select|function)\b|\(\s*\)")
 class LineWalk(SimpleWalk):
     def __init__(self) -> None:
         super().__init__()
-        self._seen: set[tuple[str, bool]] = set()
+        self._seen: set[tuple[str, bool, bool]] = set()
         #: Functions that give their arguments to programs that may run them, and the calls that were
         #: followed.
         self._bodies: dict[str, list[tuple[Block, CommandContext]]] = {}
@@ -106,8 +106,9 @@ class LineWalk(SimpleWalk):
             self._draft.doubt(problem)
             return
         for bash in (True, False) if has_bash_syntax(code) else (True,):
-            if (code, bash) not in self._seen or found.args:
-                self._seen.add((code, bash))
+            seen = (code, bash, context.away)
+            if seen not in self._seen or found.args:
+                self._seen.add(seen)
                 self._read(found, context, bash)
 
     def _read(self, found: Line, context: CommandContext, bash: bool) -> None:
@@ -192,7 +193,7 @@ class LineWalk(SimpleWalk):
             stdin=redirected(node.redirects, context.stdin, self._expander),
         )
         self._inside(node, context, stage)
-        self._redirects(node.redirects)
+        self._redirects(node.redirects, context)
         self._written(node.redirects, Stdin("unknown"), context)
         context = replace(context, fed=context.fed or any(one.operator in INPUT for one in node.redirects))
         if node.kind == "function":
@@ -222,7 +223,7 @@ class LineWalk(SimpleWalk):
     def _test(self, node: Test, context: CommandContext) -> None:
         stage = self._draft.stage()
         self._inside(node, replace(context, stages=(*context.stages, stage)), stage)
-        self._redirects(node.redirects)
+        self._redirects(node.redirects, context)
         if node.arithmetic:
             self._draft.literal = False
             self._evaluated.happens(has_names(node.words))

@@ -104,7 +104,7 @@ class SimpleWalk(CommandWalk, ABC):
         for value, _origin in (text for word in words for text in self._expander.texts(word)):
             self._set(name, value, context)
 
-    def _redirects(self, redirects: Iterable[Redirect]) -> None:
+    def _redirects(self, redirects: Iterable[Redirect], context: CommandContext) -> None:
         for redirect in redirects:
             if redirect.body is not None or redirect.operator == "<<<":
                 for text, _origin in self._expander.texts(redirect.body or redirect.target):
@@ -121,10 +121,12 @@ class SimpleWalk(CommandWalk, ABC):
                 if redirect.operator in {"<&", ">&"} and (file.rstrip("-").isdigit() or file == "-"):
                     continue
                 self._draft.writes.append(file)
+                if not context.away:
+                    self._draft.writes_here.add(file)
                 self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
 
     def _redirected(self, node: Simple, context: CommandContext) -> None:
-        self._redirects(node.redirects)
+        self._redirects(node.redirects, context)
         if any(redirect.operator in OUTPUT for redirect in node.redirects):
             self._written(node.redirects, printed(node, self._expander), context)
 
