@@ -5,10 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
-from hookline.guards.flows import MEASURES, DataFlows, decoded, feeding, flows_of
 from hookline.guards.rows import (
     NOT_READ,
     GuardLineReader,
@@ -27,6 +26,9 @@ from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.shell.grammar.limits import LONGEST_LINE
 from hookline.shell.placeholders import Words
 from hookline.shell.reader import NO_CONTENTS
+
+if TYPE_CHECKING:
+    from hookline.guards.flows import DataFlows
 
 #: Returns why a call with these actions may not be made in a directory, because it changes what guards the
 #: agent; None where it may.
@@ -74,6 +76,14 @@ def _paths():
     from hookline.guards import paths  # noqa: PLC0415 see above
 
     return paths
+
+
+@cache
+def _data():
+    """Import the module on demand: only lines that a guard may be about need it."""
+    from hookline.guards import flows  # noqa: PLC0415 see above
+
+    return flows
 
 
 @cache
@@ -331,13 +341,13 @@ class GuardJudge:
         policy = self.policy
         concerns = read.may_concern(policy.by_program)
         flows_into = [flow for flow in policy.flows if _may_flow(flow, read)]
-        flows = flows_of(read.reading) if concerns or flows_into else ()
+        flows = _data().flows_of(read.reading) if concerns or flows_into else ()
         if concerns:
             yield from self._commands(read, _texts_in(text, read.reading), flows)
         for flow in flows_into:
             yield from self._flows(flow, read, flows)
 
-    def _commands(self, read: ReadLine, texts: Sequence[str], flows: DataFlows) -> Iterator[GuardFinding]:
+    def _commands(self, read: ReadLine, texts: Sequence[str], flows: "DataFlows") -> Iterator[GuardFinding]:
         index, reading = self.policy.by_program, read.reading
         # `cd x.git && git branch -f main`: where it runs.
         entered: list[str] = []
@@ -357,7 +367,7 @@ class GuardJudge:
             if command.does("enters"):
                 entered.append(command.words[-1])
 
-    def _flows(self, flow: Flow, read: ReadLine, flows: DataFlows) -> Iterator[GuardFinding]:
+    def _flows(self, flow: Flow, read: ReadLine, flows: "DataFlows") -> Iterator[GuardFinding]:
         sources, index, reading = flow.sources, flow.by_program, read.reading
         for at, command in enumerate(reading.commands if read.may_concern(index) else ()):
             rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
@@ -365,7 +375,7 @@ class GuardJudge:
                 continue
             fed_by = [
                 reading.commands[source].words
-                for source in feeding(at, flows)
+                for source in _data().feeding(at, flows)
                 if _is_source(flow, reading.commands[source].words)
             ]
             fed_by += [("<", file) for file in reading.reads if flow.takes(file)]
@@ -382,7 +392,7 @@ class GuardJudge:
         sources: frozenset[str],
         index: Mapping[str, tuple[GuardedCommand, ...]],
         reading: ShellReading,
-        flows: DataFlows,
+        flows: "DataFlows",
     ) -> Iterator[GuardFinding]:
         """Yield files that are fetched and run by the same line."""
         from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
@@ -395,7 +405,9 @@ class GuardJudge:
             if any(os.path.normpath(each) in files for each in ran) and not self._is_allowed(command):
                 yield GuardFinding(_shown(words), "runs what was just downloaded, unseen")
             fed = (
-                name for each in feeding(at, flows) for name in program_names(reading.commands[each].words[0])
+                name
+                for each in _data().feeding(at, flows)
+                for name in program_names(reading.commands[each].words[0])
             )
             if not sources.isdisjoint((*names, *fed)):
                 files |= {
@@ -468,7 +480,7 @@ def _is_source(flow: Flow, words: Sequence[str]) -> bool:
     """Return True if the output of a command is what a flow is about: a file, or what one of its programs prints."""
     if not flow.sources.isdisjoint(program_names(words[0])):
         return True
-    if "*" not in flow.sources or base_name(words[0]) in MEASURES:
+    if "*" not in flow.sources or base_name(words[0]) in _data().MEASURES:
         return False
     from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
 
@@ -508,15 +520,15 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
 
 
 def _fed_texts(
-    at: int, reading: ShellReading, flows: DataFlows, here: Sequence[str], entered: Sequence[str]
+    at: int, reading: ShellReading, flows: "DataFlows", here: Sequence[str], entered: Sequence[str]
 ) -> Sequence[str]:
     """Return texts that a command may read: words of the commands that feed it, and here-documents."""
     # `date +%F`: a format, not what it prints.
-    sources = [reading.commands[source] for source in feeding(at, flows)]
+    sources = [reading.commands[source] for source in _data().feeding(at, flows)]
     fed = [word for each in sources if each.words[0] != "date" for word in each.words]
     if any(each.does("decodes") for each in sources):
         fed += [
-            *decoded(
+            *_data().decoded(
                 (*fed, *(word for text in here for word in re.split(_BETWEEN_WORDS, text)[:_MOST_WORDS]))
             )
         ]
