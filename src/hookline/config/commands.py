@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
-from msgspec import Struct
-
 if TYPE_CHECKING:
     from hookline.dialects.entries import HookSelection
 
@@ -172,7 +170,7 @@ def _is_one_of(word: str, options: Sequence[str]) -> bool:
     return len(name) > 2 and any(option.startswith(name) for option in options)
 
 
-class HookOption(Struct, frozen=True):
+class HookOption(NamedTuple):
     """An option of `hookline hook`."""
 
     #: Its field in `HookArguments`.
@@ -197,7 +195,7 @@ HOOK_OPTIONS: Final[Mapping[str, HookOption]] = {
 }
 
 
-class HookArguments(Struct, frozen=True):
+class HookArguments(NamedTuple):
     """The arguments of `hookline hook`."""
 
     #: The agent that calls.
