@@ -458,6 +458,9 @@ async def connect(settings: FleetSettings) -> Fleet:
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
     fleet.lost.clear()
+    # If this connection is lost, the caller makes a new one. A client that is closed while it makes one itself leaves
+    # that open.
+    client.options["allow_reconnect"] = False
     return fleet
 
 
