@@ -217,7 +217,7 @@ class GuardJudge:
         if not (policy.secrets or policy.directories or policy.outside or policy.written):
             return
         paths = _paths()
-        files = paths.CallFiles(path_context, self.settings)
+        files = paths.CallFiles(path_context, self.settings, known=self._reader.directories)
         if policy.secrets:
             found = paths.secret_in(policy, files, action)
             if found is not None:
@@ -289,7 +289,7 @@ class GuardJudge:
     def _of_files(self, read: ReadLine, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
         """Yield the files that a line reads or writes, if they are secret or outside."""
         policy, paths = self.policy, _paths()
-        files = paths.CallFiles(path_context, self.settings, read.text)
+        files = paths.CallFiles(path_context, self.settings, read.text, self._reader.directories)
         found = (
             _outside_of()(files, read.reading) if policy.outside else files.secrets_of(policy, read.reading)
         )
@@ -433,7 +433,7 @@ class GuardJudge:
             return
         from hookline.guards.code import code_in, shown_in  # noqa: PLC0415 few lines hold code
 
-        files = _paths().CallFiles(path_context, self.settings, line)
+        files = _paths().CallFiles(path_context, self.settings, line, self._reader.directories)
         for text in code_in(reading, line) if texts is None else texts:
             yield from (GuardFinding(*one, asks=True) for one in shown_in(self.policy, files, text))
 

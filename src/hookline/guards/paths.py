@@ -30,6 +30,7 @@ _ENV_FILE = frozenset(("--env-file", "--env-file-if-exists", "--label-file"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
 _MOST_LINKS = 16
+_MOST_KNOWN = 4096
 #: Patterns that are compared with the names of secrets: only those of hidden files, or of the system's own.
 _MOST_TRIED = 60
 _HIDDEN = re.compile(r"(?:^|/)\.(?!\.?/)|^/(?:[ep*?\[])")
@@ -79,7 +80,15 @@ Found = tuple[str, str, str]
 class CallFiles:
     """The files of one call, from its directory."""
 
-    def __init__(self, path_context: PathContext, settings: GuardSettings, line: str = "") -> None:
+    def __init__(
+        self,
+        path_context: PathContext,
+        settings: GuardSettings,
+        line: str = "",
+        known: dict[str, bool | None] | None = None,
+    ) -> None:
+        """Take a call; `known` says of directories if a link leads there, or None where nothing is."""
+        self._known = known if known is not None else {}
         self._place = path_context
         self._settings = settings
         plain = line.replace('"', "").replace("'", "")
@@ -105,7 +114,7 @@ class CallFiles:
         for directory in directories or (self._place.cwd,):
             whole = self.whole(word, directory)
             if whole is not None:
-                texts += dict.fromkeys((whole, _real(whole)))
+                texts += dict.fromkeys((whole, _real(whole, self._known)))
             for pattern in filter(None, (self.whole(each, directory) for each in patterns)):
                 texts += (pattern, *matched(pattern, dotted=self._patterns.dotted))
         texts = [text[-LONGEST_PATH:] for text in texts]
@@ -277,7 +286,7 @@ class CallFiles:
         whole = self.whole(word, directory or self._place.cwd, followed=followed)
         if whole is None or self._is_allowed((whole,)):
             return False
-        real = _real(whole)
+        real = _real(whole, self._known)
         return not (self._is_inside(whole) and self._is_inside(real)) and not self._is_allowed((real,))
 
     def leads_nowhere(self, word: str) -> bool:
@@ -510,16 +519,16 @@ def _roots(root: str, home: str, temporary: str) -> tuple[str, ...]:
             break
         directory = os.path.dirname(directory)
     roots = [each for each in (found, *_ANYWHERE, temporary.rstrip("/")) if each and each != "/"]
-    return tuple(dict.fromkeys((*roots, *map(_real, roots))))
+    return tuple(dict.fromkeys((*roots, *(_real(each, {}) for each in roots))))
 
 
 def _inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def _real(path: str) -> str:
+def _real(path: str, known: dict[str, bool | None]) -> str:
     """Return the path with its links followed; one that no system opens leads nowhere."""
-    if len(path) > LONGEST_PATH or (path.startswith("/") and not _has_link(path)):
+    if len(path) > LONGEST_PATH or (path.startswith("/") and not _has_link(path, known)):
         return path
     try:
         return os.path.realpath(path)
@@ -527,17 +536,33 @@ def _real(path: str) -> str:
         return path
 
 
-def _has_link(path: str) -> bool:
-    """Return True if a normal path leads through a link. Most do not, and this takes a fraction of `realpath`."""
+def _has_link(path: str, known: dict[str, bool | None]) -> bool | None:
+    """Return True if a normal path leads through a link, None where nothing is that can be read. Most do not, and this
+    takes a fraction of `realpath`."""
+    directory = path[: path.rfind("/")]
+    if directory not in known:
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        known[directory] = _leads_through_link(directory)
+    found = known[directory]
+    return _is_link(path) if found is False else found
+
+
+def _leads_through_link(directory: str) -> bool | None:
     end = 0
-    while end >= 0:
-        end = path.find("/", end + 1)
-        try:
-            if stat.S_ISLNK(os.lstat(path[:end] if end >= 0 else path).st_mode):
-                return True
-        except (OSError, ValueError):
-            return False  # it does not exist, or cannot be read
+    while 0 <= end < len(directory):
+        end = directory.find("/", end + 1)
+        found = _is_link(directory[:end] if end >= 0 else directory)
+        if found is not False:
+            return found
     return False
+
+
+def _is_link(path: str) -> bool | None:
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return None
 
 
 def shown(word: str) -> str:

@@ -128,6 +128,8 @@ class GuardLineReader:
         self.reader = reader
         self._past = past
         self._last: list[tuple[str, Mapping[str, str], ReadLine]] = []
+        #: Of past calls, what is known of directories (see `CallFiles`): it may be as old as the replay.
+        self.directories: dict[str, bool | None] | None = {} if past else None
         #: The files that lines of this call run, by the line and the directory: all guards judge the same ones.
         self.run: dict[tuple[str, str], Mapping[str, str]] = {}
 

@@ -1,7 +1,7 @@
 """Run the user's hooks on past events and count what they would have blocked, asked or rewritten, by session."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.recorded_event import RecordedEvent, Tally
-from hookline.history.outcomes import NOTHING, EventJudge, HookDecision, ReplayOutcome
+from hookline.history.outcomes import NOTHING, EventJudge, HookDecision, ReplayOutcome, UnjudgedEvent
 from hookline.history.sources import TranscriptSource
 from hookline.journal.journal import input_summary
 
@@ -205,19 +205,35 @@ class Backtest:
                 continue
             for item in transcripts.read(source.path, self.totals.tally):
                 if type(item) is RecordedEvent and (item.at >= self._since or not item.at):
-                    await self.look_at(item)
+                    unjudged = self.look_at(item)
+                    if unjudged is not None:
+                        await unjudged
                 if self.totals.tally.bytes - shown > _TICK:
                     shown = self.totals.tally.bytes
                     tick(shown)
         return self.finished()
 
-    async def look_at(self, recorded: RecordedEvent) -> None:
+    def look_at(self, recorded: RecordedEvent) -> Coroutine[Any, Any, None] | None:
+        """Count an event; return the rest of the work if it has to be judged first."""
         day = self._count(recorded)
         if not recorded.event:
-            return
-        decision = await self._judge.decision(recorded)
+            return None
+        found = self._judge.recall(recorded)
+        if self._before is None and isinstance(found, ReplayOutcome):
+            self._note(recorded, found, day)
+            return None
+        return self._judged(recorded, found, day)
+
+    async def _judged(
+        self, recorded: RecordedEvent, found: ReplayOutcome | UnjudgedEvent, day: dict[str, int]
+    ) -> None:
+        decision = await self._judge.judge(found)
         if self._before is not None:
-            self._compare(recorded, await self._before.decision(recorded), decision)
+            before = await self._before.judge(self._before.recall(recorded))
+            self._compare(recorded, before, decision)
+        self._note(recorded, decision, day)
+
+    def _note(self, recorded: RecordedEvent, decision: ReplayOutcome, day: dict[str, int]) -> None:
         if decision is NOTHING:
             return
         if decision.problem:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -125,6 +125,14 @@ class Questions:
         return self._shared[1]
 
 
+class UnjudgedEvent(NamedTuple):
+    """An event that no equal one was judged before, and the key of its outcome."""
+
+    recorded: RecordedEvent
+    placed: ProjectEngine
+    key: tuple[Any, ...] | None
+
+
 class EventJudge:
     """Judge of past events by one configuration."""
 
@@ -137,7 +145,8 @@ class EventJudge:
         #: How often hooks were really asked.
         self.judgements = 0
 
-    async def decision(self, recorded: RecordedEvent) -> ReplayOutcome:
+    def recall(self, recorded: RecordedEvent) -> "ReplayOutcome | UnjudgedEvent":
+        """Return the outcome of an equal event, or what it takes to judge this one: most were judged before."""
         if not recorded.event:
             return NOTHING
         placed = self._engines.at(recorded.began_in or recorded.cwd)
@@ -146,13 +155,18 @@ class EventJudge:
             return NOTHING
         key = self._questions.key(recorded, placed, asked_at)
         known = self._memory.get(key) if key is not None else None
-        if known is None:
-            known = await self._judge(recorded, placed)
-            if key is not None and not known.problem:
-                if len(self._memory) >= _MOST_REMEMBERED:
-                    self._memory.clear()
-                self._memory[key] = known
-        return known
+        return known if known is not None else UnjudgedEvent(recorded, placed, key)
+
+    async def judge(self, event: "ReplayOutcome | UnjudgedEvent") -> ReplayOutcome:
+        """Judge an event, unless its outcome is known."""
+        if isinstance(event, ReplayOutcome):
+            return event
+        found = await self._judge(event.recorded, event.placed)
+        if event.key is not None and not found.problem:
+            if len(self._memory) >= _MOST_REMEMBERED:
+                self._memory.clear()
+            self._memory[event.key] = found
+        return found
 
     async def _judge(self, recorded: RecordedEvent, placed: ProjectEngine) -> ReplayOutcome:
         self.judgements += 1

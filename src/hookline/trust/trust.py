@@ -183,11 +183,13 @@ class Trust:
 
     def admit(self, hook: Hook, info: SessionInfo) -> Admission:
         """Decide if a hook may start now, and with which bytes."""
+        root = self._hooks.owner(hook.where.file, hook.scope)
+        if root is None:
+            return self._sealed(hook, info, None)
         at_root = self._is_root(info)
         if at_root and self._hooks.is_admitted(hook):
             return ADMITTED
-        root = self._hooks.owner(hook.where.file, hook.scope)
-        if root is None or self.trusts_all:
+        if self.trusts_all:
             return self._sealed(hook, info, None)
         seen = self._hooks.see(hook)
         if not self._accepted.has(seen.item, root) and not self._accepted_by_now(hook, seen.item, root):
