@@ -29,7 +29,7 @@ def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
     every: list[str] = []
     files.follow_links(reading)
     # `"$OUT/$name"` is read with and without values: such a path does not mean the root.
-    spread = any(HOLE in word for command in reading.commands for word in command.words)
+    spread = any(HOLE in "".join(command.words) for command in reading.commands)
     listed = _listed_outside(files, reading)
     for at, directories in files.directories(reading):
         every += [each for each in directories if each not in every]
@@ -63,7 +63,7 @@ def _outside_of_command(
         outside = [directory for directory in directories if files.is_outside(".", directory)]
         if outside and len(outside) == len(directories):
             yield shown(directories[-1]), OUTSIDE, ""
-    for word in found.links if _is_hard(command.words) else ():
+    for word in found.links if found.links and _is_hard(command.words) else ():
         if any(files.is_outside(word, directory) for directory in directories):
             yield (
                 shown(word),

@@ -260,8 +260,8 @@ class CallFiles:
 
     def _only_loads(self, reading: ShellReading) -> bool:
         """Return True for `export $(grep = .env | xargs)`: what is read becomes variables, and the line shows none."""
-        names = {command.base_name for command in reading.commands}
-        return "load" not in self._settings.parts and "export" in names and names <= _LOADING
+        names = [command.base_name for command in reading.commands]
+        return "export" in names and "load" not in self._settings.parts and _LOADING.issuperset(names)
 
     def _is_allowed(self, texts: Sequence[str]) -> bool:
         return any(self._fits(pattern, text) for pattern in self._settings.allow for text in texts)

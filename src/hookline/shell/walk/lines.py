@@ -34,6 +34,7 @@ from hookline.shell.walk.streams import INPUT, OUTPUT, printed, redirected
 from hookline.shell.walk.variables import (
     has_names,
     is_positional,
+    may_assign,
     nodes_of,
     parts_of,
     plain,
@@ -66,6 +67,8 @@ class LineWalk(SimpleWalk):
         #: followed.
         self._bodies: dict[str, list[tuple[Block, CommandContext]]] = {}
         self._followed: set[tuple[int, Words]] = set()
+        #: False while a line of plain commands is read, which holds nothing that is expanded.
+        self._may_expand = True
 
     def reading(self, line: str, files: Mapping[str, str]) -> ShellReading:
         self._waiting.append((Line(line), CommandContext()))
@@ -113,11 +116,14 @@ class LineWalk(SimpleWalk):
 
     def _read(self, found: Line, context: CommandContext, bash: bool) -> None:
         self._drops_patterns = self._drops_patterns or may_drop_patterns(found.code)
-        parsed = plain_list(found.code, self._draft.steps) or self._parsed(found.code, bash)
+        simple = plain_list(found.code, self._draft.steps)
+        parsed = simple or self._parsed(found.code, bash)
         if parsed is None:
             return
+        self._may_expand = simple is None or "$" in found.code or "`" in found.code
         used = frozenset(self._variables.used)
-        changed = self._variables.collect(parsed) & used
+        assigns = simple is None or may_assign(simple)
+        changed = self._variables.collect(parsed) & used if assigns else frozenset[str]()
         without = emptied(parsed) if may_be_glued(found.code) else None
         if without is not None:
             self._variables.collect(without)
@@ -138,6 +144,7 @@ class LineWalk(SimpleWalk):
             self._expander = Expander(self._variables, None, assured, braces=bash)
             self._list(parsed, context)
         self._posix = False
+        self._may_expand = True
 
     def _parsed(self, code: str, bash: bool) -> List | None:
         """Parse the line as far as possible; None if that would cost too much."""
@@ -237,6 +244,8 @@ class LineWalk(SimpleWalk):
 
     def _inside(self, node: Node, context: CommandContext, stage: int) -> None:
         """Run the substitutions in the words of a command; their output goes there."""
+        if not self._may_expand and isinstance(node, Simple) and len(node.words) <= MANY_PARTS:
+            return
         parts = parts_of(node)
         if len(parts) > MANY_PARTS:
             self._draft.charge(COST_OF_A_PART * (len(parts) - MANY_PARTS), 0)

@@ -47,6 +47,9 @@ _FORMAT = re.compile(r"[%\\]")
 _OPTION_NAMES = {"printf": "-v", "wait": "-p"}
 
 
+#: The first words of commands that may assign something.
+_ASSIGNING = DECLARING | _PREFIXES | _READING.keys() | _OPTION_NAMES.keys() | {"alias", "let"}
+
 #: A name, and the words of its value.
 _Assigned = tuple[str, tuple[Word, ...]]
 
@@ -106,6 +109,16 @@ class Variables:
         self._loop_words.clear()
         changed.update(f"{name}()" for name in self.made - known if name is not None)
         return frozenset(changed)
+
+
+def may_assign(found: List) -> bool:
+    """Return False if a list of plain commands, without anything to expand or to redirect, assigns nothing."""
+    nodes = (
+        node
+        for item in found.items
+        for node in (item.node.commands if isinstance(item.node, Pipeline) else (item.node,))
+    )
+    return any(not isinstance(node, Simple) or first_text(node.words[0]) in _ASSIGNING for node in nodes)
 
 
 def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
